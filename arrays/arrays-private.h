@@ -3,7 +3,7 @@
 #define RAVEL_ARRAYS_PRIVATE_H
 
 #include "arrays/arrays.h"
-#include "base/spool.h"
+#include "base/spill.h"
 
 enum { ARRAY_MOST_DIMENSIONS = 32 };
 
@@ -21,32 +21,32 @@ bool array_little_endian(void);
 struct array_column array_ints(struct arena *, uint64_t length);
 struct array_column array_floats(struct arena *, uint64_t length);
 
-/* ---- columns under construction: spools.c ---- */
+/* ---- columns under construction: spills.c ---- */
 
 /* Smaller columns, in bytes, are always the arena's. */
-enum { ARRAY_SPOOLED_LEAST = 1 << 20 };
+enum { ARRAY_SPILLED_LEAST = 1 << 20 };
 
 struct array_growing {
   struct arena *arena;
   enum array_leaf leaf;
-  struct spool *spool;  /* where it goes; NULL: into */
+  struct spill *spill;  /* where it goes; NULL: into */
   ARRAY(int64_t) items; /* with the bits of floats */
 };
-/* Begins a column, in a spool if there are some. For a text (ARRAY_TEXT) it holds the lengths.
+/* Begins a column, in a spill if there are some. For a text (ARRAY_TEXT) it holds the lengths.
  */
 bool array_grow_begin(struct array_growing *, struct arena *, enum array_leaf,
-                      struct array_spools *, const char **problem);
+                      struct array_spills *, const char **problem);
 /* Makes room for so many elements in memory, so that none is left over. */
 void array_grow_expect(struct array_growing *, uint64_t count);
 bool array_grow_int(struct array_growing *, int64_t, const char **problem);
 bool array_grow_float(struct array_growing *, double, const char **problem);
 /* Ends a column: nothing is appended any more. */
 bool array_grow_end(struct array_growing *, struct array_column *out, const char **problem);
-/* Sets the problem of a spool and returns false. */
-bool array_spool_failed(struct arena *, const struct file_problem *, const char **problem);
+/* Sets the problem of a spill and returns false. */
+bool array_spill_failed(struct arena *, const struct file_problem *, const char **problem);
 /* Notes that so many bytes of a file or of columns have been read or written: now and then
- * pages are given back. NULL means that there are no spools. */
-void array_passed(struct array_spools *, uint64_t bytes);
+ * pages are given back. NULL means that there are no spills. */
+void array_passed(struct array_spills *, uint64_t bytes);
 
 /* Returns bool i of a column. */
 static inline bool array_bool(const struct array_column *c, uint64_t i) {

@@ -25,28 +25,28 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-struct spool;
+struct spill;
 
 enum array_format { ARRAY_NPY, ARRAY_CSV, ARRAY_NPZ };
 enum array_leaf { ARRAY_INT, ARRAY_FLOAT, ARRAY_BOOL, ARRAY_CHAR, ARRAY_TEXT };
 
-/* The columns that are too large for memory, in temporary files (base/spool.h). The caller owns
- * the struct, which begins zeroed except for `heap`, and ends it by array_spools_end. */
-struct array_spools {
+/* The columns that are too large for memory, in temporary files (base/spill.h). The caller owns
+ * the struct, which begins zeroed except for `heap`, and ends it by array_spills_end. */
+struct array_spills {
   struct heap *heap;  /* of their buffers */
   const char *mapped; /* the bytes of the file that is read, if they are mapped; else NULL */
   size_t length;
   uint64_t passed; /* bytes read since pages were given back */
-  struct array_spool *newest;
+  struct array_spill *newest;
 };
-void array_spools_end(struct array_spools *);
-/* Returns whether elements are in one of the spools. */
-bool array_spools_hold(const struct array_spools *, const void *elements);
-/* Lets the system take from memory what has been read of the spools and of the file
- * (spool_give_back). */
-void array_spools_give_back(struct array_spools *);
-/* Begins a spool with the lifetime of the others. Returns NULL after setting the problem. */
-struct spool *array_spool(struct arena *, struct array_spools *, const char **problem);
+void array_spills_end(struct array_spills *);
+/* Returns whether elements are in one of the spills. */
+bool array_spills_hold(const struct array_spills *, const void *elements);
+/* Lets the system take from memory what has been read of the spills and of the file
+ * (spill_give_back). */
+void array_spills_give_back(struct array_spills *);
+/* Begins a spill with the lifetime of the others. Returns NULL after setting the problem. */
+struct spill *array_spill(struct arena *, struct array_spills *, const char **problem);
 
 struct array_type {
   uint32_t depth; /* levels of sequences */
@@ -54,7 +54,7 @@ struct array_type {
   uint8_t *leaves; /* enum array_leaf; components of an element from left to right */
   bool bytes_stay; /* those of a file that is read, as long as the columns, which may then be in
                       them: where a numpy file has 64-bit numbers as columns have them */
-  struct array_spools *spools; /* where large columns go that are read, whose pages are given
+  struct array_spills *spills; /* where large columns go that are read, whose pages are given
                                   back while they are written; NULL: all are the arena's */
   const char *signature;       /* of ARRAY_NPZ, which has nothing else of these; else NULL */
   const struct csv_style *csv; /* how a CSV file looks; NULL: as usual */
@@ -67,7 +67,7 @@ struct array_column {
     double *floats;
     uint8_t *bytes; /* bools are 0 and 1 here, too */
   } as;
-  bool is_bytes; /* so are bools that are read into spools, and may be those to be written */
+  bool is_bytes; /* so are bools that are read into spills, and may be those to be written */
   bool equal;    /* to be written, lengths: all are the one that is there */
 };
 

@@ -78,7 +78,7 @@ static bool guess_rows(struct csv_reading *r, void *result) {
     if (second) memset(type->leaves, ARRAY_INT, type->leaf_count);
     const char *start = r->next;
     if (!guess_row(r, type, false, second)) return false;
-    array_passed(type->spools, (uint64_t)(r->next - start));
+    array_passed(type->spills, (uint64_t)(r->next - start));
   }
   choose_types(r, type);
   return true;

@@ -16,25 +16,25 @@ struct rows {
 };
 
 /* Every column has a file of its own while it is read, and a process only so many. */
-enum { SPOOLED_MOST = 256 };
+enum { SPILLED_MOST = 256 };
 
-static struct array_spools *csv_spools(const struct csv_reading *r) {
-  const bool large = (size_t)(r->end - r->next) >= ARRAY_SPOOLED_LEAST;
-  return large && array_column_count(r->type) <= SPOOLED_MOST ? r->type->spools : NULL;
+static struct array_spills *csv_spills(const struct csv_reading *r) {
+  const bool large = (size_t)(r->end - r->next) >= ARRAY_SPILLED_LEAST;
+  return large && array_column_count(r->type) <= SPILLED_MOST ? r->type->spills : NULL;
 }
 
 static bool begin_rows(struct csv_reading *r, struct rows *rows) {
   const uint32_t n = r->type->leaf_count;
-  struct array_spools *spools = csv_spools(r);
+  struct array_spills *spills = csv_spills(r);
   *rows = (struct rows){.cells = arena_alloc(r->arena, n * sizeof *rows->cells),
                         .texts = arena_alloc(r->arena, n * sizeof *rows->texts)};
   bool fine = r->type->depth < 2 ||
-              array_grow_begin(&rows->lengths, r->arena, ARRAY_INT, spools, r->problem);
+              array_grow_begin(&rows->lengths, r->arena, ARRAY_INT, spills, r->problem);
   for (uint32_t i = 0; i < n && fine; i++) {
     const enum array_leaf leaf = (enum array_leaf)r->type->leaves[i];
-    fine = array_grow_begin(&rows->cells[i], r->arena, leaf, spools, r->problem) &&
+    fine = array_grow_begin(&rows->cells[i], r->arena, leaf, spills, r->problem) &&
            (leaf != ARRAY_TEXT ||
-            array_grow_begin(&rows->texts[i], r->arena, ARRAY_CHAR, spools, r->problem));
+            array_grow_begin(&rows->texts[i], r->arena, ARRAY_CHAR, spills, r->problem));
   }
   return fine;
 }
@@ -172,7 +172,7 @@ static bool read_rows(struct csv_reading *r, void *out) {
     const char *start = r->next;
     bool names = false;
     if (!(first ? read_first(r, &rows) : read_fields(r, &rows, &names))) return false;
-    array_passed(r->type->spools, (uint64_t)(r->next - start));
+    array_passed(r->type->spills, (uint64_t)(r->next - start));
   }
   return make_columns(r, &rows, out);
 }

@@ -103,7 +103,7 @@ bool csv_write(struct arena *arena, const struct array_type *type,
       write_cell(&w, tuples ? (uint32_t)k : 0, tuples ? row : cell++);
     }
     output_char(&w.out, '\n');
-    array_passed(type->spools, (fields + 1) * sizeof(int64_t));
+    array_passed(type->spills, (fields + 1) * sizeof(int64_t));
   }
   output_flush(&w.out);
   return true;

@@ -162,13 +162,13 @@ static bool read_into(struct reading *r, const struct source *s, struct array_co
   return true;
 }
 
-/* Reads one component of all elements into a spool. */
-static bool spool_elements(struct reading *r, const struct source *s,
+/* Reads one component of all elements into a spill. */
+static bool spill_elements(struct reading *r, const struct source *s,
                            struct array_growing *to) {
   for (uint64_t i = 0; i < r->count; i++) {
     int64_t x = 0;
     arena_poll(r->arena);
-    array_passed(r->type->spools, s->stride);
+    array_passed(r->type->spills, s->stride);
     if (s->leaf == ARRAY_FLOAT) {
       if (!array_grow_float(to, load_float(s->field, s->p + i * s->stride), r->problem))
         return false;
@@ -179,30 +179,30 @@ static bool spool_elements(struct reading *r, const struct source *s,
   return true;
 }
 
-/* Returns the spools for a column of so many bytes; NULL if it goes into the arena. */
-static struct array_spools *npy_spools(const struct reading *r, uint64_t bytes) {
-  return bytes >= ARRAY_SPOOLED_LEAST ? r->type->spools : NULL;
+/* Returns the spills for a column of so many bytes; NULL if it goes into the arena. */
+static struct array_spills *npy_spills(const struct reading *r, uint64_t bytes) {
+  return bytes >= ARRAY_SPILLED_LEAST ? r->type->spills : NULL;
 }
 
-static bool read_spooled(struct reading *r, const struct source *s,
+static bool read_spilled(struct reading *r, const struct source *s,
                          struct array_column *column) {
   struct array_growing to;
-  return array_grow_begin(&to, r->arena, s->leaf, r->type->spools, r->problem) &&
-         spool_elements(r, s, &to) && array_grow_end(&to, column, r->problem);
+  return array_grow_begin(&to, r->arena, s->leaf, r->type->spills, r->problem) &&
+         spill_elements(r, s, &to) && array_grow_end(&to, column, r->problem);
 }
 
 static bool read_texts(struct reading *r, const struct source *s,
                        struct array_column *columns) {
   struct array_growing lengths, text;
-  struct array_spools *spools = npy_spools(r, r->count * s->field->size);
-  if (!array_grow_begin(&lengths, r->arena, ARRAY_TEXT, spools, r->problem) ||
-      !array_grow_begin(&text, r->arena, ARRAY_CHAR, spools, r->problem))
+  struct array_spills *spills = npy_spills(r, r->count * s->field->size);
+  if (!array_grow_begin(&lengths, r->arena, ARRAY_TEXT, spills, r->problem) ||
+      !array_grow_begin(&text, r->arena, ARRAY_CHAR, spills, r->problem))
     return false;
   array_grow_expect(&lengths, r->count);
   for (uint64_t i = 0; i < r->count; i++) {
     int64_t length;
     arena_poll(r->arena);
-    array_passed(r->type->spools, s->stride);
+    array_passed(r->type->spills, s->stride);
     if (!push_text(r, s->field, s->p + i * s->stride, &text, &length) ||
         !array_grow_int(&lengths, length, r->problem))
       return false;
@@ -228,8 +228,8 @@ static bool read_part(struct reading *r, uint32_t leaf, const struct npy_field *
   }
   if (s.leaf == ARRAY_TEXT) return read_texts(r, &s, column);
   if (!may_lend(r, &s)) {
-    const bool large = npy_spools(r, r->count * sizeof(int64_t)) != NULL;
-    return large ? read_spooled(r, &s, column) : read_into(r, &s, column);
+    const bool large = npy_spills(r, r->count * sizeof(int64_t)) != NULL;
+    return large ? read_spilled(r, &s, column) : read_into(r, &s, column);
   }
   *column = (struct array_column){.length = r->count};
   column->as.ints = (int64_t *)(uintptr_t)s.p;
@@ -251,8 +251,8 @@ static const char *shape_text(struct arena *arena, const struct npy_header *h) {
 static bool repeat_length(struct reading *r, uint64_t count, uint64_t length,
                           struct array_column *column) {
   struct array_growing lengths;
-  struct array_spools *spools = npy_spools(r, count * sizeof(int64_t));
-  if (!array_grow_begin(&lengths, r->arena, ARRAY_INT, spools, r->problem)) return false;
+  struct array_spills *spills = npy_spills(r, count * sizeof(int64_t));
+  if (!array_grow_begin(&lengths, r->arena, ARRAY_INT, spills, r->problem)) return false;
   array_grow_expect(&lengths, count);
   for (uint64_t i = 0; i < count; i++) {
     arena_poll(r->arena);
@@ -354,22 +354,22 @@ static void next_index(struct order *o, const struct npy_header *h) {
   }
 }
 
-/* Reorders into a spool. An element that is far from the one before is on another page. */
-static bool reorder_spooled(struct reading *r, struct order *o) {
+/* Reorders into a spill. An element that is far from the one before is on another page. */
+static bool reorder_spilled(struct reading *r, struct order *o) {
   enum { PAGE = 4096 };
   const struct npy_header *h = &r->header;
   const uint64_t apart = o->stride[h->dimension_count - 1];
   struct file_problem why;
-  struct spool *s = array_spool(r->arena, r->type->spools, r->problem);
+  struct spill *s = array_spill(r->arena, r->type->spills, r->problem);
   if (!s) return false;
-  if (!spool_reserve(s, o->bytes, &why)) return array_spool_failed(r->arena, &why, r->problem);
+  if (!spill_reserve(s, o->bytes, &why)) return array_spill_failed(r->arena, &why, r->problem);
   for (uint64_t to = 0; to < o->bytes; to += h->record, next_index(o, h)) {
     arena_poll(r->arena);
-    array_passed(r->type->spools, apart < PAGE ? apart : PAGE);
-    if (!spool_append(s, r->data + o->from, h->record, &why))
-      return array_spool_failed(r->arena, &why, r->problem);
+    array_passed(r->type->spills, apart < PAGE ? apart : PAGE);
+    if (!spill_append(s, r->data + o->from, h->record, &why))
+      return array_spill_failed(r->arena, &why, r->problem);
   }
-  if (!spool_finish(s, &why)) return array_spool_failed(r->arena, &why, r->problem);
+  if (!spill_finish(s, &why)) return array_spill_failed(r->arena, &why, r->problem);
   r->data = s->data;
   r->stays = true;
   return true;
@@ -378,7 +378,7 @@ static bool reorder_spooled(struct reading *r, struct order *o) {
 static bool reorder(struct reading *r) {
   struct order o;
   begin_order(&o, &r->header);
-  if (npy_spools(r, o.bytes)) return reorder_spooled(r, &o);
+  if (npy_spills(r, o.bytes)) return reorder_spilled(r, &o);
   unsigned char *ordered = arena_alloc(r->arena, (size_t)o.bytes + 1);
   for (uint64_t to = 0; to < o.bytes; to += r->header.record, next_index(&o, &r->header)) {
     arena_poll(r->arena);
@@ -400,7 +400,7 @@ bool npy_read(struct arena *arena, const struct array_type *type, const char *by
               size_t length, struct array_columns *out, const char **problem) {
   uint8_t one_char[] = {ARRAY_CHAR};
   const struct array_type chars = {
-      .depth = type->depth + 1, .leaf_count = 1, .leaves = one_char, .spools = type->spools};
+      .depth = type->depth + 1, .leaf_count = 1, .leaves = one_char, .spills = type->spills};
   struct reading r = {.arena = arena, .type = type, .out = out, .problem = problem};
   bool last_is_tuple;
   if (!npy_header_parse(arena, bytes, length, &r.header, problem)) return false;

@@ -157,7 +157,7 @@ static void write_elements(struct writing *w) {
         break;
       }
     }
-    array_passed(w->type->spools, w->type->leaf_count * sizeof(int64_t));
+    array_passed(w->type->spills, w->type->leaf_count * sizeof(int64_t));
   }
 }
 

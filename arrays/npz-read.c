@@ -109,12 +109,12 @@ static const struct array_column *read_array(struct reading *r, const char *path
     return NULL;
   }
   struct array_type here = *type;
-  here.spools = r->type->spools;
+  here.spills = r->type->spills;
   const struct arena_point mark = arena_mark(r->scratch);
   const char *bytes = zip_bytes(&r->zip, m, r->scratch);
   if (!bytes) return NULL;
   here.bytes_stay =
-      m->deflated ? here.spools && array_spools_hold(here.spools, bytes) : r->type->bytes_stay;
+      m->deflated ? here.spills && array_spills_hold(here.spills, bytes) : r->type->bytes_stay;
   const bool fine = npy_read(r->arena, &here, bytes, m->length, &columns, &problem);
   arena_free_since(r->scratch, mark);
   if (fine) return columns.items;
@@ -146,13 +146,13 @@ static bool npz_read_column(struct reading *r, const char *path, bool in_sequenc
 /* Makes the next column: the differences of n + 1 numbers. */
 static bool subtract(struct reading *r, const int64_t *offsets, uint64_t n) {
   struct array_growing lengths;
-  struct array_spools *spools =
-      n * sizeof *offsets >= ARRAY_SPOOLED_LEAST ? r->type->spools : NULL;
-  if (!array_grow_begin(&lengths, r->arena, ARRAY_INT, spools, r->problem)) return false;
+  struct array_spills *spills =
+      n * sizeof *offsets >= ARRAY_SPILLED_LEAST ? r->type->spills : NULL;
+  if (!array_grow_begin(&lengths, r->arena, ARRAY_INT, spills, r->problem)) return false;
   array_grow_expect(&lengths, n);
   for (uint64_t i = 0; i < n; i++) {
     arena_poll(r->arena);
-    array_passed(spools, sizeof *offsets);
+    array_passed(spills, sizeof *offsets);
     if (!array_grow_int(&lengths, offsets[i + 1] - offsets[i], r->problem)) return false;
   }
   return array_grow_end(&lengths, r->column++, r->problem);
@@ -306,7 +306,7 @@ bool npz_read(struct arena *arena, const struct array_type *type, const char *by
   out->items = arena_alloc(arena, out->count * sizeof *out->items);
   r.column = out->items;
   r.type = type;
-  r.zip.spools = type->spools;
+  r.zip.spills = type->spills;
   r.next = type->signature;
   r.named = array_field_count(type) > 0 && *r.next == '[';
   return with_scratch(&r, npz_read_all, &r);

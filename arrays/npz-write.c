@@ -41,7 +41,7 @@ static bool npz_write_column(struct writing *w, const char *path, enum array_lea
   uint8_t leaves[] = {(uint8_t)leaf};
   struct array_column columns[] = {{.length = 1, .as.ints = count}, *column};
   const struct array_type type = {
-      .depth = in_sequence, .leaf_count = 1, .leaves = leaves, .spools = w->type->spools};
+      .depth = in_sequence, .leaf_count = 1, .leaves = leaves, .spills = w->type->spills};
   struct one_array a = {.arena = w->arena, .type = &type, .problem = w->zip.problem};
   a.columns = (struct array_columns){.count = in_sequence ? 2 : 1,
                                      .items = in_sequence ? columns : columns + 1};

@@ -95,35 +95,35 @@ const char *zip_inflate(struct zip *z, const struct zip_member *m, struct arena 
 }
 
 /* Appends the bytes of the member's next block. */
-static bool advance_spooled(struct zip *z, struct inflating *i, char block[STRIDE],
-                            struct spool *to) {
+static bool advance_spilled(struct zip *z, struct inflating *i, char block[STRIDE],
+                            struct spill *to) {
   struct file_problem why;
   const size_t before = i->out;
   i->stream.next_out = (Bytef *)block;
   inflate_block(i);
-  array_passed(z->spools, STRIDE);
-  return spool_append(to, block, before - i->out, &why) ||
-         array_spool_failed(z->arena, &why, z->problem);
+  array_passed(z->spills, STRIDE);
+  return spill_append(to, block, before - i->out, &why) ||
+         array_spill_failed(z->arena, &why, z->problem);
 }
 
-const char *zip_inflate_spooled(struct zip *z, const struct zip_member *m,
+const char *zip_inflate_spilled(struct zip *z, const struct zip_member *m,
                                 struct arena *scratch) {
   struct inflating i;
   struct file_problem why;
   char *block = arena_alloc(scratch, STRIDE);
-  struct spool *to = array_spool(z->arena, z->spools, z->problem);
+  struct spill *to = array_spill(z->arena, z->spills, z->problem);
   if (!to) return NULL;
   begin_inflating(&i, m, scratch, block, m->length);
   while (i.status == Z_OK) {
     arena_poll(scratch);
-    if (!advance_spooled(z, &i, block, to)) return NULL;
+    if (!advance_spilled(z, &i, block, to)) return NULL;
   }
   if (!is_inflated(&i, m, m->length)) {
     (void)inflate_failed(z, m, &i, m->length - i.out);
     return NULL;
   }
-  if (spool_finish(to, &why)) return to->data;
-  (void)array_spool_failed(z->arena, &why, z->problem);
+  if (spill_finish(to, &why)) return to->data;
+  (void)array_spill_failed(z->arena, &why, z->problem);
   return NULL;
 }
 
@@ -162,7 +162,7 @@ const char *zip_inflate(struct zip *z, const struct zip_member *m, struct arena 
   return NULL;
 }
 
-const char *zip_inflate_spooled(struct zip *z, const struct zip_member *m,
+const char *zip_inflate_spilled(struct zip *z, const struct zip_member *m,
                                 struct arena *scratch) {
   return zip_inflate(z, m, scratch, m->length);
 }

@@ -199,16 +199,16 @@ static uint32_t check_of(const struct zip *z, struct arena *arena, const char *b
   uint32_t check = 0;
   for (size_t at = 0; at < length; at += STRIDE) {
     arena_poll(arena);
-    array_passed(z->spools, STRIDE);
+    array_passed(z->spills, STRIDE);
     check = zip_check(check, bytes + at, length - at < STRIDE ? length - at : STRIDE);
   }
   return check;
 }
 
 const char *zip_bytes(struct zip *z, const struct zip_member *m, struct arena *scratch) {
-  const bool large = z->spools && m->length >= ARRAY_SPOOLED_LEAST;
+  const bool large = z->spills && m->length >= ARRAY_SPILLED_LEAST;
   const char *bytes = !m->deflated ? m->stored
-                      : large      ? zip_inflate_spooled(z, m, scratch)
+                      : large      ? zip_inflate_spilled(z, m, scratch)
                                    : zip_inflate(z, m, scratch, m->length);
   if (!bytes || check_of(z, scratch, bytes, m->length) == m->check) return bytes;
   (void)array_fail(z->arena, z->problem, "'%.40s' is damaged: its checksum is another",

@@ -21,7 +21,7 @@ struct zip_member {
 struct zip {
   struct arena *arena;
   ARRAY(struct zip_member) members;
-  struct array_spools *spools; /* where large members are inflated to, or NULL */
+  struct array_spills *spills; /* where large members are inflated to, or NULL */
   FILE *out;                   /* of an archive that is written */
   uint64_t written;            /* bytes */
   const char **problem;
@@ -30,7 +30,7 @@ struct zip {
 /* Finds the members of an archive, whose bytes stay the caller's. */
 bool zip_read(struct zip *, const char *bytes, size_t length);
 /* Returns the bytes of a member, as many as its length. They are in the archive or, if the
- * member is deflated, in scratch or a spool. Their check is compared. NULL after setting the
+ * member is deflated, in scratch or a spill. Their check is compared. NULL after setting the
  * problem. */
 const char *zip_bytes(struct zip *, const struct zip_member *, struct arena *scratch);
 /* Returns at most *length bytes from the start of a member, and does not check them. *length
@@ -53,7 +53,7 @@ uint32_t zip_check(uint32_t check, const char *bytes, size_t length);
  * exactly as many. */
 const char *zip_inflate(struct zip *, const struct zip_member *, struct arena *scratch,
                         size_t length);
-/* Inflates all bytes of a member into a spool. */
-const char *zip_inflate_spooled(struct zip *, const struct zip_member *, struct arena *scratch);
+/* Inflates all bytes of a member into a spill. */
+const char *zip_inflate_spilled(struct zip *, const struct zip_member *, struct arena *scratch);
 
 #endif

@@ -183,7 +183,7 @@ static bool find_type(struct nesl *n, const struct argument *a, struct type **ty
                                          a->count == 1 ? "" : "s"));
   }
   if (is_open(n->session->arena, *type)) {
-    struct array_type array = {.spools = nesl_lent_spools(n, a->text->text)};
+    struct array_type array = {.spills = nesl_lent_spills(n, a->text->text)};
     struct type *one, *other;
     if (!array_settings_parse(n->session->arena, settings_for(n, a->file), &array, &problem) ||
         !array_guess(nesl_array_format(a->file), n->session->arena, a->text->text,
@@ -249,7 +249,7 @@ static bool bind_argument(struct nesl *n, void *context) {
   if (!find_type(n, a, &type)) return false;
   bool fine = nesl_type_in_file(n, type, a->file, &array, &problem);
   array.bytes_stay = a->text->mapped;
-  array.spools = nesl_lent_spools(n, a->text->text);
+  array.spills = nesl_lent_spills(n, a->text->text);
   if (!fine || !array_read(nesl_array_format(a->file), &n->arguments, &array, a->text->text,
                            a->text->length, &columns, &problem)) {
     return complain_of_file(n, a->file,
@@ -381,7 +381,7 @@ static bool write_part(struct nesl *n, struct type *type, unsigned output,
   bool complete = false;
   struct replacement *streamed =
       nesl_stream_of(n, output, part.items[part.count - 1].as.ints, &complete);
-  array.spools = nesl_stream_spools(n);
+  array.spills = nesl_stream_spills(n);
   if (streamed) return finish_output(n, output, &array, &part, streamed->stream, complete);
   w->open = output_begin(&w->out, file, &n->diags);
   if (!w->open) return false;

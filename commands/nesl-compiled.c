@@ -103,7 +103,7 @@ static const struct ir_program *compile_into(struct compiled *c, const struct ev
   if (!program || !c->options->optimise) return program;
   struct fcode_opt_options optimiser = fcode_opt_default_options();
   optimiser.fuse = !c->options->no_fusion;
-  optimiser.chunked_results = e->sink != NULL && e->large;
+  optimiser.chunked_results = e->consumer != NULL && e->large;
   program = fcode_opt(arena, program, &optimiser, NULL, NULL, e->complaints->diags);
   if (!program && e->complaints->first == NESL_OK) e->complaints->first = NESL_LIMIT;
   return program;
@@ -225,7 +225,7 @@ static enum machine_outcome run_on_machine(struct compiled *c, const struct eval
   struct loading loading = {.evaluation = e, .begin = seconds_now()};
   m->machine.loaded = note_loaded;
   m->machine.context = &loading;
-  m->machine.sink = e->sink;
+  m->machine.consumer = e->consumer;
   m->machine.own = e->own;
   const enum machine_outcome outcome = machine_repeat(
       c->machine, program, c->arguments, c->argument_count, &m->machine, &c->results, reported);

@@ -35,8 +35,8 @@ struct evaluation {
   /* Not 0: this form is evaluated repeatedly with other values of its parameters. Its compiled
    * program is kept until one with another number is; what it calls must stay defined. */
   uint64_t repeated;
-  const struct machine_sink *sink;    /* of the results, if it is compiled; or NULL */
-  const struct machine_own_sink *own; /* likewise */
+  const struct machine_consumer *consumer; /* of the results, if it is compiled; or NULL */
+  const struct machine_own_consumer *own;  /* likewise */
   bool large; /* arguments are mapped: then results shall not need memory */
   struct measurement *measurement; /* or NULL: evaluated once; compiled programs only */
 };

@@ -159,7 +159,7 @@ static bool evaluate_form(struct nesl *n, const struct checked *c, FILE *out) {
     if (process_is_rank())
       e.own = nesl_ranks_begin(n, type);
     else
-      e.sink = nesl_stream_begin(n, type);
+      e.consumer = nesl_stream_begin(n, type);
     e.large = n->lent != NULL;
   }
   if (measures) measurement = nesl_measurement(n);

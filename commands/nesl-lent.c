@@ -1,38 +1,38 @@
 /* nesl-lent.c - what arguments of --entry are in that is no memory of the process: files that
- * are mapped, and the columns that were read from them into spools (base/spool.h). Both stay to
+ * are mapped, and the columns that were read from them into spills (base/spill.h). Both stay to
  * the end, and the machine reads them where they are.
  */
-#include "base/spool.h"
+#include "base/spill.h"
 #include "commands/nesl.h"
 
 struct nesl_lent {
   struct nesl_lent *older;
   struct source_text text; /* mapped */
   const char *file;        /* its name */
-  bool spooled;            /* there is a folder for temporary files */
-  struct array_spools spools;
+  bool spilled;            /* there is a folder for temporary files */
+  struct array_spills spills;
 };
 
-static bool may_spool(struct nesl *n) {
-  struct spool spool;
+static bool may_spill(struct nesl *n) {
+  struct spill spill;
   struct file_problem problem;
-  const bool may = spool_begin(&spool, &n->heap, NULL, &problem);
-  spool_end(&spool);
+  const bool may = spill_begin(&spill, &n->heap, NULL, &problem);
+  spill_end(&spill);
   return may;
 }
 
 void nesl_lend_file(struct nesl *n, const char *file, const struct source_text *mapped) {
   struct nesl_lent *l = arena_alloc(&n->arena, sizeof *l);
   *l = (struct nesl_lent){
-      .older = n->lent, .text = *mapped, .file = file, .spooled = may_spool(n)};
-  l->spools =
-      (struct array_spools){.heap = &n->heap, .mapped = mapped->text, .length = mapped->length};
+      .older = n->lent, .text = *mapped, .file = file, .spilled = may_spill(n)};
+  l->spills =
+      (struct array_spills){.heap = &n->heap, .mapped = mapped->text, .length = mapped->length};
   n->lent = l;
 }
 
-struct array_spools *nesl_lent_spools(struct nesl *n, const char *text) {
+struct array_spills *nesl_lent_spills(struct nesl *n, const char *text) {
   for (struct nesl_lent *l = n->lent; l; l = l->older) {
-    if (l->spooled && l->text.text == text) return &l->spools;
+    if (l->spilled && l->text.text == text) return &l->spills;
   }
   return NULL;
 }
@@ -40,7 +40,7 @@ struct array_spools *nesl_lent_spools(struct nesl *n, const char *text) {
 static bool is_in_lent(const struct nesl_lent *l, const void *elements) {
   const uintptr_t begin = (uintptr_t)l->text.text, at = (uintptr_t)elements;
   return (at >= begin && at - begin < l->text.length) ||
-         array_spools_hold(&l->spools, elements);
+         array_spills_hold(&l->spills, elements);
 }
 
 bool nesl_argument_stays(void *context, const void *elements) {
@@ -71,12 +71,12 @@ uint64_t nesl_lent_bytes(const struct nesl *n) {
 }
 
 void nesl_lent_give_back(struct nesl *n) {
-  for (struct nesl_lent *l = n->lent; l; l = l->older) array_spools_give_back(&l->spools);
+  for (struct nesl_lent *l = n->lent; l; l = l->older) array_spills_give_back(&l->spills);
 }
 
 void nesl_lent_end(struct nesl *n) {
   for (struct nesl_lent *l = n->lent; l; l = l->older) {
-    array_spools_end(&l->spools);
+    array_spills_end(&l->spills);
     source_free(&l->text, &n->heap);
   }
   n->lent = NULL;

@@ -30,7 +30,7 @@ struct nesl_ranks {
   struct permissions user;
   unsigned count;
   struct file files[NESL_MOST_OUTPUTS];
-  struct machine_own_sink sink;
+  struct machine_own_consumer consumer;
 };
 
 static uint64_t file_bytes_of(const struct file *f, uint64_t n) {
@@ -179,7 +179,7 @@ static bool is_looked_at(const struct nesl *n) {
   return n->options->classic || n->options->tune_seconds > 0;
 }
 
-const struct machine_own_sink *nesl_ranks_begin(struct nesl *n, struct type *type) {
+const struct machine_own_consumer *nesl_ranks_begin(struct nesl *n, struct type *type) {
   const struct nesl_options *o = n->options;
   struct nesl_ranks *r = arena_alloc(&n->arena, sizeof *r);
   struct column_kinds kinds = {.arena = &n->arena};
@@ -188,11 +188,11 @@ const struct machine_own_sink *nesl_ranks_begin(struct nesl *n, struct type *typ
   value_columns(type, &kinds);
   memset(r, 0, sizeof *r);
   r->user = process_user();
-  r->sink = (struct machine_own_sink){.begin = ranks_begin,
-                                      .put = ranks_put,
-                                      .end = ranks_end,
-                                      .wants_equal = ranks_want_equal,
-                                      .with = r};
+  r->consumer = (struct machine_own_consumer){.begin = ranks_begin,
+                                              .put = ranks_put,
+                                              .end = ranks_end,
+                                              .wants_equal = ranks_want_equal,
+                                              .with = r};
   for (unsigned i = 0; i < o->output_count; i++) {
     struct type *component = nesl_component(type, i, o->output_count);
     r->files[i].name = o->outputs[i];
@@ -201,7 +201,7 @@ const struct machine_own_sink *nesl_ranks_begin(struct nesl *n, struct type *typ
     r->count++;
   }
   n->ranks = r;
-  return &r->sink;
+  return &r->consumer;
 }
 
 /* ---- the end ---- */

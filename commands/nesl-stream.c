@@ -1,17 +1,17 @@
 /* nesl-stream.c - results of --entry that leave memory while the program still runs.
  *
- * What comes from a call that is executed in chunks is given to this sink chunk by chunk
- * (struct machine_sink). A result that is the only column of a NumPy file goes into the file,
- * behind the room of the header, which is written when the lengths are known. Columns of other
- * files, if they are large, go to spools (base/spool.h), from which nesl-arrays.c writes the
- * file when all of them are complete: there rows of a CSV file, fields of structures and
+ * What comes from a call that is executed in chunks is given to this consumer chunk by chunk
+ * (struct machine_consumer). A result that is the only column of a NumPy file goes into the
+ * file, behind the room of the header, which is written when the lengths are known. Columns of
+ * other files, if they are large, go to spills (base/spill.h), from which nesl-arrays.c writes
+ * the file when all of them are complete: there rows of a CSV file, fields of structures and
  * checksums of archives want several columns, or all of one. The file itself is open from
  * the first chunk on, so that what is wrong with its name is found then. Everything else waits
  * in memory.
  */
 #include "arrays/arrays.h"
 #include "base/number.h"
-#include "base/spool.h"
+#include "base/spill.h"
 #include "commands/nesl.h"
 #include "commands/process.h"
 
@@ -24,7 +24,7 @@ struct output_column {
   struct file *file;
   bool elements; /* no lengths, which come at the end */
   enum cvl_elem elem;
-  struct spool *spool; /* or NULL */
+  struct spill *spill; /* or NULL */
   bool reserved;
 };
 
@@ -43,14 +43,14 @@ struct file {
 struct nesl_stream {
   struct nesl *n;
   struct permissions user;
-  bool large;       /* the result that the sink is asked for */
+  bool large;       /* the result that the consumer is asked for */
   uint64_t written; /* bytes written since pages of arguments were given back */
   unsigned count;
   struct file files[NESL_MOST_OUTPUTS];
   uint64_t column_count;
   struct output_column *columns;
-  struct array_spools spools;
-  struct machine_sink sink;
+  struct array_spills spills;
+  struct machine_consumer consumer;
 };
 
 static uint64_t width_of_column(const struct output_column *c) {
@@ -65,13 +65,13 @@ static uint64_t bytes_of_output(const struct output_column *c, uint64_t n) {
 
 static bool fail_stream_file(const struct file *f, int error, char *problem) {
   char buffer[128];
-  snprintf(problem, MACHINE_SINK_PROBLEM, "%.100s: %s", f->name,
+  snprintf(problem, MACHINE_CONSUMER_PROBLEM, "%.100s: %s", f->name,
            strerror_r(error, buffer, sizeof buffer));
   return false;
 }
 
 static bool fail_as(const struct file *f, const struct file_problem *why, char *problem) {
-  snprintf(problem, MACHINE_SINK_PROBLEM, "%.100s: %.280s", f->name, why->text);
+  snprintf(problem, MACHINE_CONSUMER_PROBLEM, "%.100s: %.280s", f->name, why->text);
   return false;
 }
 
@@ -84,13 +84,13 @@ static bool file_has_room(const struct file *f, uint64_t bytes, char *problem) {
   if (bytes <= room) return true;
   format_bytes(needed, bytes);
   format_bytes(available, room);
-  snprintf(problem, MACHINE_SINK_PROBLEM,
+  snprintf(problem, MACHINE_CONSUMER_PROBLEM,
            "%.100s: the result takes %s%s, and the disk has %s left", f->name,
            f->direct ? "" : "at least ", needed, available);
   return false;
 }
 
-/* ---- which results the sink takes ---- */
+/* ---- which results the consumer takes ---- */
 
 /* Returns whether a result is large. Others are faster in memory, since threads may then
  * compute chunks of their own. */
@@ -106,7 +106,7 @@ static bool stream_wants(void *with, uint64_t bytes) {
   return true;
 }
 
-/* Opens the file. One that cannot be opened is one that the sink takes, so that the program
+/* Opens the file. One that cannot be opened is one that the consumer takes, so that the program
  * ends now; what is no ordinary file is written at the end. */
 static void open_output(struct nesl_stream *s, struct file *f) {
   if (f->open || f->problem.text[0]) return;
@@ -116,19 +116,19 @@ static void open_output(struct nesl_stream *s, struct file *f) {
   f->open = false;
 }
 
-static bool takes_spooled(struct nesl_stream *s, struct output_column *c) {
+static bool takes_spilled(struct nesl_stream *s, struct output_column *c) {
   const char *problem;
-  if (!s->large || c->spool) return false;
-  c->spool = array_spool(&s->n->arena, &s->spools, &problem);
-  if (c->spool) open_output(s, c->file);
-  return c->spool != NULL;
+  if (!s->large || c->spill) return false;
+  c->spill = array_spill(&s->n->arena, &s->spills, &problem);
+  if (c->spill) open_output(s, c->file);
+  return c->spill != NULL;
 }
 
 static bool stream_takes(void *with, uint64_t result, enum cvl_elem elem) {
   struct nesl_stream *s = with;
   struct output_column *c = result < s->column_count ? &s->columns[result] : NULL;
   if (!c || c->elem != elem) return false;
-  if (!c->file->direct || !c->elements) return takes_spooled(s, c);
+  if (!c->file->direct || !c->elements) return takes_spilled(s, c);
   if (c->file->open) return false;
   open_output(s, c->file);
   return c->file->open || c->file->problem.text[0];
@@ -139,22 +139,22 @@ static bool stream_takes(void *with, uint64_t result, enum cvl_elem elem) {
 /* The disk is asked before the first elements are written. */
 static bool reserve_column(struct output_column *c, uint64_t total, char *problem) {
   struct file *f = c->file;
-  if (c->reserved || total == MACHINE_SINK_UNKNOWN) return true;
+  if (c->reserved || total == MACHINE_CONSUMER_UNKNOWN) return true;
   if (!file_has_room(f, bytes_of_output(c, total), problem)) return false;
   const int error = replacement_reserve(&f->replacement, bytes_of_output(c, total));
   c->reserved = error == 0;
   return error == 0 || fail_stream_file(f, error, problem);
 }
 
-/* Reserves room for a spool, and for the file that will be written from it: an element of a CSV
+/* Reserves room for a spill, and for the file that will be written from it: an element of a CSV
  * file takes two bytes at least. */
-static bool reserve_spooled(struct output_column *c, uint64_t total, char *problem) {
+static bool reserve_spilled(struct output_column *c, uint64_t total, char *problem) {
   struct file *f = c->file;
   struct file_problem why;
-  if (c->reserved || total == MACHINE_SINK_UNKNOWN) return true;
+  if (c->reserved || total == MACHINE_CONSUMER_UNKNOWN) return true;
   f->wanted += total * (f->format == ARRAY_CSV ? 2 : width_of_column(c));
   if (f->open && !f->direct && !file_has_room(f, f->wanted, problem)) return false;
-  c->reserved = spool_reserve(c->spool, total * width_of_column(c), &why);
+  c->reserved = spill_reserve(c->spill, total * width_of_column(c), &why);
   return c->reserved || fail_as(f, &why, problem);
 }
 
@@ -168,44 +168,44 @@ static void give_pages_back(struct nesl_stream *s, uint64_t bytes) {
   s->written = 0;
 }
 
-static bool put_spooled(struct output_column *c, uint64_t first, uint64_t total,
+static bool put_spilled(struct output_column *c, uint64_t first, uint64_t total,
                         const void *elements, uint64_t bytes, char *problem) {
   struct file_problem why;
   const uint64_t at = first * width_of_column(c);
-  if (!reserve_spooled(c, total, problem)) return false;
-  if (at < c->spool->length && !spool_cut(c->spool, at, &why))
+  if (!reserve_spilled(c, total, problem)) return false;
+  if (at < c->spill->length && !spill_cut(c->spill, at, &why))
     return fail_as(c->file, &why, problem);
-  return spool_append(c->spool, elements, bytes, &why) || fail_as(c->file, &why, problem);
+  return spill_append(c->spill, elements, bytes, &why) || fail_as(c->file, &why, problem);
 }
 
 static bool stream_put(void *with, uint64_t result, uint64_t first, uint64_t n, uint64_t total,
-                       const void *elements, char problem[MACHINE_SINK_PROBLEM]) {
+                       const void *elements, char problem[MACHINE_CONSUMER_PROBLEM]) {
   struct nesl_stream *s = with;
   struct output_column *c = &s->columns[result];
   struct file *f = c->file;
   const uint64_t bytes = n * width_of_column(c);
   if (f->problem.text[0]) return fail_as(f, &f->problem, problem);
   give_pages_back(s, bytes);
-  if (c->spool) return put_spooled(c, first, total, elements, bytes, problem);
+  if (c->spill) return put_spilled(c, first, total, elements, bytes, problem);
   if (!reserve_column(c, total, problem)) return false;
   const int error =
       replacement_put(&f->replacement, bytes_of_output(c, first), elements, bytes);
   return error == 0 || fail_stream_file(f, error, problem);
 }
 
-static const void *whole_spooled(struct output_column *c, char *problem) {
+static const void *whole_spilled(struct output_column *c, char *problem) {
   struct file_problem why;
-  if (spool_finish(c->spool, &why)) return c->spool->data;
+  if (spill_finish(c->spill, &why)) return c->spill->data;
   fail_as(c->file, &why, problem);
   return NULL;
 }
 
 static const void *stream_whole(void *with, uint64_t result, uint64_t n,
-                                char problem[MACHINE_SINK_PROBLEM]) {
+                                char problem[MACHINE_CONSUMER_PROBLEM]) {
   struct output_column *c = &((struct nesl_stream *)with)->columns[result];
   struct file *f = c->file;
   const void *mapped = NULL;
-  if (c->spool) return whole_spooled(c, problem);
+  if (c->spill) return whole_spilled(c, problem);
   f->bytes = bytes_of_output(c, n);
   int error = replacement_cut(&f->replacement, f->bytes);
   if (!error) error = replacement_map(&f->replacement, f->bytes, &mapped);
@@ -239,7 +239,7 @@ static bool plan_stream_file(struct nesl_stream *s, struct file *f, struct type 
   return true;
 }
 
-const struct machine_sink *nesl_stream_begin(struct nesl *n, struct type *type) {
+const struct machine_consumer *nesl_stream_begin(struct nesl *n, struct type *type) {
   const struct nesl_options *o = n->options;
   struct nesl_stream *s = arena_alloc(&n->arena, sizeof *s);
   struct column_kinds kinds = {.arena = &n->arena};
@@ -250,12 +250,12 @@ const struct machine_sink *nesl_stream_begin(struct nesl *n, struct type *type) 
   s->user = process_user();
   s->column_count = kinds.list.count;
   s->columns = arena_alloc(&n->arena, s->column_count * sizeof *s->columns + 1);
-  s->spools.heap = &n->heap;
-  s->sink = (struct machine_sink){.takes = stream_takes,
-                                  .put = stream_put,
-                                  .whole = stream_whole,
-                                  .with = s,
-                                  .wants = stream_wants};
+  s->spills.heap = &n->heap;
+  s->consumer = (struct machine_consumer){.takes = stream_takes,
+                                          .put = stream_put,
+                                          .whole = stream_whole,
+                                          .with = s,
+                                          .wants = stream_wants};
   for (unsigned i = 0; i < o->output_count; i++) {
     struct type *component = nesl_component(type, i, o->output_count);
     s->files[i].name = o->outputs[i];
@@ -264,7 +264,7 @@ const struct machine_sink *nesl_stream_begin(struct nesl *n, struct type *type) 
     s->count++;
   }
   n->stream = s;
-  return &s->sink;
+  return &s->consumer;
 }
 
 /* ---- the end ---- */
@@ -292,12 +292,12 @@ bool nesl_stream_finish(struct nesl *n, unsigned output, struct file_problem *pr
   return replacement_end(&f->replacement, problem);
 }
 
-struct array_spools *nesl_stream_spools(struct nesl *n) {
-  return n->stream ? &n->stream->spools : NULL;
+struct array_spills *nesl_stream_spills(struct nesl *n) {
+  return n->stream ? &n->stream->spills : NULL;
 }
 
 void nesl_stream_end(struct nesl *n) {
   for (unsigned i = 0; n->stream && i < n->stream->count; i++) end_output(&n->stream->files[i]);
-  if (n->stream) array_spools_end(&n->stream->spools);
+  if (n->stream) array_spills_end(&n->stream->spills);
   n->stream = NULL;
 }

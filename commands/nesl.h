@@ -230,11 +230,11 @@ bool nesl_type_in_file(struct nesl *, struct type *, const char *file, struct ar
 enum array_format nesl_array_format(const char *file);
 /* Takes a mapped file that an argument is read from: it stays to the end. */
 void nesl_lend_file(struct nesl *, const char *file, const struct source_text *mapped);
-/* Returns the spools for columns of the file with this text that are not as in the machine;
+/* Returns the spills for columns of the file with this text that are not as in the machine;
  * NULL: they go to memory.
  */
-struct array_spools *nesl_lent_spools(struct nesl *, const char *text);
-/* Returns whether the elements of an argument are in such a file, or in a spool. The context is
+struct array_spills *nesl_lent_spills(struct nesl *, const char *text);
+/* Returns whether the elements of an argument are in such a file, or in a spill. The context is
  * a struct nesl. */
 bool nesl_argument_stays(void *context, const void *elements);
 /* Returns the bytes of all such files. */
@@ -246,9 +246,9 @@ void nesl_lent_give_back(struct nesl *);
 void nesl_lent_end(struct nesl *);
 
 /* Begins to stream the results of the call, of this type, into the files of the options.
- * Returns the sink for its evaluation, or NULL if they cannot be streamed, which is found out
- * later. */
-const struct machine_sink *nesl_stream_begin(struct nesl *, struct type *);
+ * Returns the consumer for its evaluation, or NULL if they cannot be streamed, which is found
+ * out later. */
+const struct machine_consumer *nesl_stream_begin(struct nesl *, struct type *);
 /* Returns the file of an output that is open already: to be printed to its stream, and
  * finished. NULL: there is none. *complete: it has these elements, and only the header is
  * missing. */
@@ -256,16 +256,16 @@ struct replacement *nesl_stream_of(struct nesl *, unsigned output, const void *e
                                    bool *complete);
 /* Ends such a file as replacement_end does. */
 bool nesl_stream_finish(struct nesl *, unsigned output, struct file_problem *);
-/* Where results are, for array_type.spools; or NULL. */
-struct array_spools *nesl_stream_spools(struct nesl *);
-/* Abandons all other files, and ends spools. The values of the evaluation are no longer used.
+/* Where results are, for array_type.spills; or NULL. */
+struct array_spills *nesl_stream_spills(struct nesl *);
+/* Abandons all other files, and ends spills. The values of the evaluation are no longer used.
  */
 void nesl_stream_end(struct nesl *);
 
 /* Begins to stream the results where several ranks run the program. All ranks write the NumPy
  * files that have one column, each its own elements, when the program has ended. Returns NULL
  * if rank 0 writes all files. */
-const struct machine_own_sink *nesl_ranks_begin(struct nesl *, struct type *);
+const struct machine_own_consumer *nesl_ranks_begin(struct nesl *, struct type *);
 /* Returns whether the elements of an output are written so, or could not be. Then only the
  * header is missing: rank 0 prints it to the stream, which is NULL on other ranks and after a
  * failure. */

@@ -87,7 +87,8 @@ void memory_restart_peak(struct memory *);
 
 /* ---- vectors and descriptors ---- */
 
-/* Whose memory the elements of a vector are in: memory/loan.c. What is not OWN is not written.
+/* Whose memory the elements of a vector are in: memory/exported.c. What is not OWN is not
+ * written.
  */
 enum vector_memory {
   MEMORY_OWN,      /* behind the head, in the same block */
@@ -117,8 +118,8 @@ struct cvl_vector {
   uint64_t length;
   void *data; /* aligned to the element */
   union {
-    struct loan *loan;       /* LENT */
-    struct cvl_vector *base; /* SLICE: has a reference to it; NULL: the parent's */
+    struct exported *exported; /* LENT */
+    struct cvl_vector *base;   /* SLICE: has a reference to it; NULL: the parent's */
   };
 };
 
@@ -319,13 +320,13 @@ bool cpu_from_host(struct cvl_context *, uint64_t site, enum cvl_elem, uint64_t 
                    const void *data, struct cvl_value *out);
 bool cpu_to_host(struct cvl_context *, const struct cvl_value *, uint64_t first, uint64_t n,
                  void *dst);
-bool cpu_borrow(struct cvl_context *, uint64_t site, enum cvl_elem, uint64_t n,
+bool cpu_import(struct cvl_context *, uint64_t site, enum cvl_elem, uint64_t n,
                 const void *data, struct cvl_notice done, struct cvl_value *out);
 bool cpu_generate(struct cvl_context *, uint64_t site, enum cvl_elem, uint64_t n,
                   const struct cvl_filler *, struct cvl_value *out);
 bool cpu_generate_segdes(struct cvl_context *, uint64_t site, uint64_t n,
                          const struct cvl_filler *, struct cvl_value *out);
-bool cpu_lend(struct cvl_context *, const struct cvl_value *, struct cvl_loan *);
+bool cpu_export(struct cvl_context *, const struct cvl_value *, struct cvl_export *);
 bool cpu_slice(struct cvl_context *, uint64_t site, const struct cvl_value *, uint64_t first,
                uint64_t n, struct cvl_value *out);
 bool cpu_allocate(struct cvl_context *, uint64_t site, enum cvl_elem, uint64_t n,

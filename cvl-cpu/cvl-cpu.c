@@ -218,7 +218,7 @@ static bool cpu_apply(struct cvl_context *c, uint64_t site, const struct cvl_cal
 }
 
 static const struct cvl_superops superops = {cpu_prepare, cpu_discard, cpu_run};
-static const struct cvl_sharing sharing = {cpu_borrow, cpu_lend};
+static const struct cvl_sharing sharing = {cpu_import, cpu_export};
 static const struct cvl_generators generators = {cpu_generate, cpu_generate_segdes};
 static const struct cvl_slices slices = {slice, cpu_allocate, fill, cpu_concatenate};
 static const struct cvl_tiles tiles = {cpu_scan_totals, cpu_scan_tiles, cpu_run_tiles};

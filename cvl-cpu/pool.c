@@ -196,7 +196,7 @@ static void *worker_main(void *arg) {
 
 /* Deals the chunks out in so many ranges, to the first threads; those left over to the first of
  * them. */
-static void deal_out(struct pool *p, uint64_t items, unsigned ranges) {
+static void distribute_items(struct pool *p, uint64_t items, unsigned ranges) {
   const uint64_t chunks = p->chunks;
   uint64_t begin = 0;
   for (unsigned i = 0; i <= p->started; i++) {
@@ -234,7 +234,7 @@ static bool run_loop(struct pool *p, uint64_t items, uint64_t grain, bool in_ord
   p->arg = arg;
   p->grain = grain;
   p->chunks = (items + grain - 1) / grain;
-  deal_out(p, items, in_order ? 1 : p->started + 1);
+  distribute_items(p, items, in_order ? 1 : p->started + 1);
   if (p->started == 0) {
     take_chunks(p, 0);
     return was_done(p);

@@ -286,7 +286,7 @@ static void release_entry(context *, const cvl_value *v) {
   release_value(*v);
 }
 
-static cvl_size size_of(int64_t exact, const pending *p) {
+static cvl_size size_of(int64_t exact, const deferred *p) {
   if (p == nullptr) return {(uint64_t)exact, 0};
   if (p->known) return {(uint64_t)p->value, 0};
   return {(uint64_t)p->bound, p->symbol};
@@ -303,8 +303,8 @@ static cvl_size count_entry(context *, const cvl_value *d) {
   return {(uint64_t)count_of(*d), 0};
 }
 
-static ref<pending> pending_of(context &c, const cvl_size &size) {
-  for (const ref<pending> &p : c.outstanding) {
+static ref<deferred> deferred_of(context &c, const cvl_size &size) {
+  for (const ref<deferred> &p : c.outstanding) {
     if (p->symbol == size.symbol) return p;
   }
   return nullptr;
@@ -312,7 +312,7 @@ static ref<pending> pending_of(context &c, const cvl_size &size) {
 
 static bool resolve(context *c, cvl_size *size) {
   if (size->symbol == 0) return true;
-  const ref<pending> found = pending_of(*c, *size);
+  const ref<deferred> found = deferred_of(*c, *size);
   if (!found) {
     const auto known = c->settled.find(size->symbol);
     if (known == c->settled.end()) return !c->has_fault;
@@ -327,18 +327,18 @@ static bool resolve(context *c, cvl_size *size) {
 
 /* A size in the form that is known without waiting. */
 static void look_at(context &c, cvl_size *size) {
-  const ref<pending> p = pending_of(c, *size);
+  const ref<deferred> p = deferred_of(c, *size);
   if (size->symbol != 0 && (!p || is_known(c, *p.get()))) resolve(&c, size);
 }
 
-/* Where one of them is pending and the other is known. */
+/* Where one of them is deferred and the other is known. */
 static bool require_later(context *c, uint64_t site, cvl_size a, cvl_size b, int64_t rule) {
   if (a.symbol != 0 && a.symbol == b.symbol) return true;
   look_at(*c, &a);
   look_at(*c, &b);
   if ((a.symbol == 0) == (b.symbol == 0)) return a.symbol == 0 && a.bound == b.bound;
   const bool first = a.symbol != 0;
-  const ref<pending> p = pending_of(*c, first ? a : b);
+  const ref<deferred> p = deferred_of(*c, first ? a : b);
   bool done = false;
   const requirement must = {(int64_t)(first ? b.bound : a.bound), site, rule, first};
   guarded(c, site, nullptr, nullptr, [&] { done = p && require_size(*c, p, must); });
@@ -413,7 +413,7 @@ static const void *settled_bytes(context &c, uint64_t site, const cvl_value &v, 
 }
 
 static bool to_device(context *c, uint64_t site, const cvl_value *v, uint64_t n,
-                      cvl_loan *loan) {
+                      cvl_export *exported) {
   const size_t bytes = (size_t)n * elem_info((cvl_elem)v->elem)->bytes;
   void *memory = nullptr;
   void (*end)(void *) = [](void *) {};
@@ -426,7 +426,7 @@ static bool to_device(context *c, uint64_t site, const cvl_value *v, uint64_t n,
     c->device->copy_shared(memory, from, bytes);
   });
   if (good && !c->has_fault) {
-    *loan = {memory, {end, memory}};
+    *exported = {memory, {end, memory}};
     return true;
   }
   if (memory) end(memory);

@@ -109,10 +109,10 @@ void set_host_elements(context &c, int64_t n) {
 
 /* ---- reference counts ---- */
 
-void retain(pending *p) {
+void retain(deferred *p) {
   p->refs++;
 }
-void release(pending *p) {
+void release(deferred *p) {
   if (--p->refs == 0) delete p;
 }
 void retain(cvl_vector *v) {
@@ -180,10 +180,10 @@ void finish(context &c) {
   look(c);
 }
 
-/* ---- pending numbers ---- */
+/* ---- deferred numbers ---- */
 
 /* A number that has arrived. */
-static int64_t arrived(const context &c, const pending &p) {
+static int64_t arrived(const context &c, const deferred &p) {
   int64_t value;
   c.device->host_reads(p.mirror->at, sizeof value);
   memcpy(&value, p.mirror->at, sizeof value);
@@ -191,7 +191,7 @@ static int64_t arrived(const context &c, const pending &p) {
 }
 
 /* Likewise as an INT, and a length. */
-static int64_t arrived_length(context &c, const pending &p) {
+static int64_t arrived_length(context &c, const deferred &p) {
   const int64_t x = c.int_elem == CVL_I32 ? (int32_t)p.of->value : p.of->value;
   if (x >= 0) return x;
   note_fault(c, {CVL_E_NEGATIVE_LENGTH, p.site, 0, x, 0, 0, nullptr});
@@ -199,7 +199,7 @@ static int64_t arrived_length(context &c, const pending &p) {
 }
 
 /* It is known from now on. */
-static void is_now(context &c, pending &p, int64_t value) {
+static void is_now(context &c, deferred &p, int64_t value) {
   p.value = value;
   p.known = true;
   c.settled[p.symbol] = value;
@@ -208,7 +208,7 @@ static void is_now(context &c, pending &p, int64_t value) {
 
 /* A number that was not what was required of it: a fault, after which values are as they were
  * before the requirement. */
-static void is_refused(pending &p) {
+static void is_refused(deferred &p) {
   for (const counted_segdes &x : p.totals) {
     if (!x.offsets) continue;
     x.d->device_offsets = x.offsets;
@@ -218,11 +218,11 @@ static void is_refused(pending &p) {
   }
 }
 
-/* Takes note of the pending numbers that have arrived. One that another becomes stands before
+/* Takes note of the deferred numbers that have arrived. One that another becomes stands before
  * it. */
 static void look(context &c) {
   size_t kept = 0;
-  for (const ref<pending> &q : c.outstanding) {
+  for (const ref<deferred> &q : c.outstanding) {
     if (!c.work_queue.reached(q->epoch)) {
       c.outstanding[kept++] = q;
       continue;
@@ -239,40 +239,40 @@ static void look(context &c) {
 }
 
 /* As an INT it may be required, too. */
-void is_required(context &c, const ref<pending> &p, const requirement &must) {
+void is_required(context &c, const ref<deferred> &p, const requirement &must) {
   p->must = must;
   p->required = true;
   is_now(c, *p.get(), must.n);
-  for (const ref<pending> &q : c.outstanding) {
+  for (const ref<deferred> &q : c.outstanding) {
     if (q->of.get() == p.get() && !q->known && must.n <= q->bound) is_required(c, q, must);
   }
 }
 
-void has_total(cvl_segdes &d, const ref<pending> &p) {
+void has_total(cvl_segdes &d, const ref<deferred> &p) {
   d.size = p;
   if (!p->known || p->required) p->totals.push_back({&d, nullptr});
 }
 
-bool is_known(context &c, pending &p) {
+bool is_known(context &c, deferred &p) {
   if (!p.known) look(c);
   return p.known;
 }
 
-int64_t settle(context &c, pending &p) {
+int64_t settle(context &c, deferred &p) {
   if (!is_known(c, p)) finish(c);
   return p.value;
 }
 
-void expect_sum(const context &c, cvl_vector &lengths, const ref<pending> &p) {
+void expect_sum(const context &c, cvl_vector &lengths, const ref<deferred> &p) {
   lengths.sum_is = p;
   lengths.sum_faults = c.faults_taken;
 }
 
-ref<pending> sum_later(const context &c, const cvl_vector &v) {
-  return v.sum_faults == c.faults_taken ? v.sum_is : ref<pending>();
+ref<deferred> sum_later(const context &c, const cvl_vector &v) {
+  return v.sum_faults == c.faults_taken ? v.sum_is : ref<deferred>();
 }
 
-ref<cvl_vector> int_of_pending(const context &c, const ref<pending> &p) {
+ref<cvl_vector> int_of_deferred(const context &c, const ref<deferred> &p) {
   ref<cvl_vector> v(new cvl_vector);
   v->elem = c.int_elem;
   v->length = 1;
@@ -283,9 +283,9 @@ ref<cvl_vector> int_of_pending(const context &c, const ref<pending> &p) {
   return v;
 }
 
-ref<pending> length_of_pending(context &c, uint64_t site, const ref<pending> &p) {
+ref<deferred> length_of_deferred(context &c, uint64_t site, const ref<deferred> &p) {
   if (p->bound <= most_of_int(c)) return p;
-  ref<pending> q(new pending);
+  ref<deferred> q(new deferred);
   q->symbol = ++c.last_symbol;
   q->bound = most_of_int(c);
   q->at = p->at;
@@ -373,21 +373,21 @@ int64_t longest_on_host(const cvl_segdes &d) {
 /* How much of the limit a bound may be. */
 enum : int64_t { LIMIT_RATIO = 16 };
 
-bool stays_pending(context &c, const ref<pending> &p) {
+bool stays_deferred(context &c, const ref<deferred> &p) {
   if (!p || is_known(c, *p.get()) || !p->counts_elements) return false;
   return c.memory.limit == 0 || p->bound < (int64_t)(c.memory.limit / LIMIT_RATIO);
 }
 
-static const ref<pending> &size_of(const cvl_value &v) {
-  static const ref<pending> none;
+static const ref<deferred> &size_of(const cvl_value &v) {
+  static const ref<deferred> none;
   if (v.form == CVL_VECTOR) return v.as.vector->size;
   return v.form == CVL_SEGDES ? v.as.segdes->size : none;
 }
 
-/* The most elements an operand brings; settles what is pending. */
+/* The most elements an operand brings; settles what is deferred. */
 static int64_t settled_size(context &c, const cvl_value &v, operand_lengths lengths) {
   if (v.form == CVL_NOTHING || v.form == CVL_SCALAR) return 0;
-  if (lengths == operand_lengths::BOUNDED && stays_pending(c, size_of(v))) return INT64_MAX;
+  if (lengths == operand_lengths::BOUNDED && stays_deferred(c, size_of(v))) return INT64_MAX;
   if (v.form == CVL_VECTOR) {
     exact(c, *v.as.vector);
     return v.as.vector->length;
@@ -411,7 +411,7 @@ work::work(context &ctx, uint64_t at_site, std::initializer_list<const cvl_value
 }
 
 /* A number that no kernel writes, since the operation failed before. */
-static void forget(context &c, pending &p) {
+static void forget(context &c, deferred &p) {
   p.known = true;
   for (size_t k = 0; k < c.outstanding.size(); k++) {
     if (c.outstanding[k].get() != &p) continue;
@@ -421,7 +421,7 @@ static void forget(context &c, pending &p) {
 }
 
 work::~work() {
-  for (const ref<pending> &p : later_) {
+  for (const ref<deferred> &p : later_) {
     if (!on_host && p->at->written == 0) {
       forget(c, *p.get());
     } else if (on_host) {
@@ -587,7 +587,7 @@ ptr<const int64_t> work::offsets_here(cvl_segdes &d) {
 
 segments work::view(cvl_segdes *d, bool ranked) {
   segments s{};
-  const bool bounded = mode == operand_lengths::BOUNDED && stays_pending(c, d->size);
+  const bool bounded = mode == operand_lengths::BOUNDED && stays_deferred(c, d->size);
   if (!bounded) exact(c, *d);
   s.count = d->count;
   s.total = d->total;
@@ -648,7 +648,7 @@ ref<cvl_vector> work::make_each(cvl_elem elem, int64_t n) {
   return v;
 }
 
-void work::over(const ref<pending> &size) {
+void work::over(const ref<deferred> &size) {
   domain = size;
   domain_at = size ? size->at : nullptr;
 }
@@ -665,7 +665,7 @@ ref<cvl_vector> work::take_over(const cvl_value &x) {
   if (!b || b->refs != 1 || b->whole) return nullptr;
   ref<cvl_vector> v(new cvl_vector);
   v->elem = x.as.vector->elem;
-  const bool bounded = mode == operand_lengths::BOUNDED && stays_pending(c, x.as.vector->size);
+  const bool bounded = mode == operand_lengths::BOUNDED && stays_deferred(c, x.as.vector->size);
   v->length = bounded ? x.as.vector->length : settled_length(c, *x.as.vector);
   if (bounded) v->size = x.as.vector->size;
   (on_host ? v->host : v->device) = b;
@@ -692,8 +692,8 @@ ref<cvl_segdes> work::make_segdes(int64_t count, int64_t total) {
   return d;
 }
 
-ref<pending> work::later(int64_t bound, ptr<int64_t> *at) {
-  ref<pending> p(new pending);
+ref<deferred> work::later(int64_t bound, ptr<int64_t> *at) {
+  ref<deferred> p(new deferred);
   p->symbol = ++c.last_symbol;
   p->bound = bound;
   p->at = ref<block>(c.memory.take(on_host ? memory_space::host : memory_space::device,
@@ -709,8 +709,8 @@ ref<pending> work::later(int64_t bound, ptr<int64_t> *at) {
   return p;
 }
 
-ref<pending> work::greatest_later(int64_t bound, ptr<int64_t> *at) {
-  const ref<pending> p = later(bound, at);
+ref<deferred> work::greatest_later(int64_t bound, ptr<int64_t> *at) {
+  const ref<deferred> p = later(bound, at);
   set_block(p->at, 0, sizeof(int64_t));
   return p;
 }

@@ -71,11 +71,12 @@ struct cvl_context {
   uint64_t faults_taken = 0; /* by `check`: vectors checked before these may be at fault */
   uint64_t last_symbol = 0;
   ravel::published_memory published;
-  std::vector<ravel::ref<ravel::pending>> outstanding; /* not yet known: one wait for all */
+  std::vector<ravel::ref<ravel::deferred>> outstanding; /* not yet known: one wait for all */
   std::map<uint64_t, int64_t>
       settled; /* what they were, by symbol: for sizes held by the caller */
 
-  std::map<uint64_t, ravel::ref<ravel::pending>> samples; /* of PERMUTE, by site (permute.cu) */
+  std::map<uint64_t, ravel::ref<ravel::deferred>>
+      samples; /* of PERMUTE, by site (permute.cu) */
 
   const ravel::kernel_variants *variants = nullptr; /* variants.hpp */
 
@@ -96,18 +97,18 @@ void note_fault(context &, const cvl_error &);
 inline int64_t size_rule_position(int64_t rule) {
   return INT64_MIN + rule;
 }
-/* Whether a pending number has arrived; never waits. */
-bool is_known(context &, pending &);
-/* Waits until a pending number is known, and all others with it. */
-int64_t settle(context &, pending &);
-/* Whether operations go on with a pending number as it lies in the device's memory, and with
+/* Whether a deferred number has arrived; never waits. */
+bool is_known(context &, deferred &);
+/* Waits until a deferred number is known, and all others with it. */
+int64_t settle(context &, deferred &);
+/* Whether operations go on with a deferred number as it lies in the device's memory, and with
  * memory and threads for its bound, rather than wait for it; null: there is no number. Only
  * with a useful bound: it has to be a length that was known, of what was packed. */
-bool stays_pending(context &, const ref<pending> &);
-/* A pending number is known as what is required of it, until it arrives. */
-void is_required(context &, const ref<pending> &, const requirement &);
+bool stays_deferred(context &, const ref<deferred> &);
+/* A deferred number is known as what is required of it, until it arrives. */
+void is_required(context &, const ref<deferred> &, const requirement &);
 /* A descriptor, with its offsets on the device, has this total. */
-void has_total(cvl_segdes &, const ref<pending> &);
+void has_total(cvl_segdes &, const ref<deferred> &);
 /* Opens the device of a new context; or leaves that to work that is worth it, and until then
  * the host has more to do. A reason if it cannot be opened. */
 const char *open_device(context &, bool late);
@@ -121,24 +122,24 @@ void set_host_elements(context &, int64_t);
 
 /* Waits for all work, and takes note of what the device's error slot holds. */
 void finish(context &);
-/* The exact length, or total: waits if it is pending. */
+/* The exact length, or total: waits if it is deferred. */
 int64_t settled_length(context &, const cvl_vector &);
 int64_t settled_total(context &, const cvl_segdes &);
 
-/* Waits if the length, or the total, is pending, and makes the value say it. Memory that the
+/* Waits if the length, or the total, is deferred, and makes the value say it. Memory that the
  * bound took and the elements do not need is given back (trim in pack.cu). */
 void exact(context &, cvl_vector &);
 void exact(context &, cvl_segdes &);
 
 /* Lengths, and that number as their sum; and the sum of a vector if it has one and no fault was
  * reported since, or null. */
-void expect_sum(const context &, cvl_vector &lengths, const ref<pending> &);
-ref<pending> sum_later(const context &, const cvl_vector &);
-/* A pending number as a vector of one INT, which has its memory: no launch, no wait. */
-ref<cvl_vector> int_of_pending(const context &, const ref<pending> &);
+void expect_sum(const context &, cvl_vector &lengths, const ref<deferred> &);
+ref<deferred> sum_later(const context &, const cvl_vector &);
+/* A deferred number as a vector of one INT, which has its memory: no launch, no wait. */
+ref<cvl_vector> int_of_deferred(const context &, const ref<deferred> &);
 /* The same number as the length of a segment, which an operation at `site` was given. Where it
  * may not fit an INT the result is another number, the INT's, and a fault if it is negative. */
-ref<pending> length_of_pending(context &, uint64_t site, const ref<pending> &);
+ref<deferred> length_of_deferred(context &, uint64_t site, const ref<deferred> &);
 
 /* Number of elements (of a descriptor: segments) as far as it is known without waiting. */
 int64_t length_bound(const cvl_value &);
@@ -188,8 +189,8 @@ template <> inline cvl_elem elem_of<uint8_t>() {
   return CVL_BOOL;
 }
 
-/* What an operation does with the lengths of its operands that are pending: it waits for all;
- * or takes those that may stay so (stays_pending) by their bounds, on the device. */
+/* What an operation does with the lengths of its operands that are deferred: it waits for all;
+ * or takes those that may stay so (stays_deferred) by their bounds, on the device. */
 enum class operand_lengths { EXACT, BOUNDED };
 
 /* Whether flags can be read as words of eight: blocks of memory are aligned for these, and
@@ -204,10 +205,10 @@ struct work {
   const uint64_t site;
   bool on_host;
   const operand_lengths mode;
-  ref<pending> domain;  /* BOUNDED: the number of elements of make_each; null: it is known */
+  ref<deferred> domain; /* BOUNDED: the number of elements of make_each; null: it is known */
   ref<block> domain_at; /* its memory, null if it had arrived before */
 
-  /* Decides between host and device by the operands, whose pending lengths are settled here,
+  /* Decides between host and device by the operands, whose deferred lengths are settled here,
    * and by the number of elements of the result. Values of form CVL_NOTHING are ignored. */
   work(context &, uint64_t site, std::initializer_list<const cvl_value *> operands,
        int64_t elements, operand_lengths = operand_lengths::EXACT);
@@ -245,7 +246,7 @@ struct work {
    * operations that look it up several times. Null, and `s` has to do, where there is no rank
    * directory either, where memory is short, and where the numbers do not fit. */
   ptr<const uint32_t> segment_ids(const cvl_value &d, const segments &s);
-  /* The offsets of a descriptor that has some; its total may be pending. */
+  /* The offsets of a descriptor that has some; its total may be deferred. */
   ptr<const int64_t> offsets_here(cvl_segdes &d);
 
   /* -- results and scratch -- */
@@ -254,7 +255,7 @@ struct work {
   ref<cvl_vector> make(cvl_elem, int64_t n);
   /* An element for each of the domain, of which there are n, or n at most if `over` says so;
    * and the launch of a thread for each: `count_at` of others. */
-  void over(const ref<pending> &size);
+  void over(const ref<deferred> &size);
   ref<cvl_vector> make_each(cvl_elem, int64_t n);
   launch for_each(launch);
   template <class T> ptr<T> data(const ref<cvl_vector> &v) {
@@ -286,9 +287,9 @@ struct work {
 
   /* A number that this operation's kernels write at the pointer it gives, exact from then on;
    * `bound`: an upper bound. On the host it is known when `run` returns. */
-  ref<pending> later(int64_t bound, ptr<int64_t> *at);
+  ref<deferred> later(int64_t bound, ptr<int64_t> *at);
   /* The same of a number that is 0 before: kernels may make it greater. */
-  ref<pending> greatest_later(int64_t bound, ptr<int64_t> *at);
+  ref<deferred> greatest_later(int64_t bound, ptr<int64_t> *at);
 
   void run(const launch &);
   /* The same, or joined with a launch that is still in the window (queue.hpp), if all operands
@@ -304,7 +305,7 @@ private:
   void *raw_data_ = nullptr, *raw_steps_ = nullptr;
   std::vector<ref<block>> made_; /* results and scratch: until the operation ends */
   uint64_t read_after_ = 0;      /* number of the last command that wrote an operand */
-  std::vector<ref<pending>> later_;
+  std::vector<ref<deferred>> later_;
 
   void fill_operand(const cvl_value &, size_t width, int32_t &kind, void *first, void *step,
                     segments &under, void *&data, void *&steps);

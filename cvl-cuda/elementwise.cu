@@ -26,7 +26,7 @@ static bool known_of(context &c, const cvl_value &v, int64_t n, known *k) {
   const cvl_vector &vector = *v.as.vector;
   *k = {vector.sum, vector.least, vector.most};
   if (vector.has_sum) return true;
-  const ref<pending> total = sum_later(c, vector);
+  const ref<deferred> total = sum_later(c, vector);
   if (!total || !is_known(c, *total.get()) || total->required) return false;
   *k = {total->value, 0, total->value}; /* of lengths */
   return true;
@@ -186,11 +186,11 @@ static cvl_elem elem_of_class(const context &c, elem_class k) {
 
 /* The length of the operands, or its bound. */
 static int64_t length_of_operands(context &c, unsigned arity, const cvl_value *v,
-                                  ref<pending> &domain) {
+                                  ref<deferred> &domain) {
   for (unsigned k = 0; k < arity; k++) {
     if (v[k].form != CVL_VECTOR) continue;
     const cvl_vector &x = *v[k].as.vector;
-    if (!stays_pending(c, x.size)) return settled_length(c, x);
+    if (!stays_deferred(c, x.size)) return settled_length(c, x);
     domain = x.size;
     return x.length;
   }
@@ -201,7 +201,7 @@ void elementwise(context &c, uint64_t site, cvl_op op, unsigned arity, const cvl
                  cvl_value *out) {
   const cvl_value none{};
   if (map_computed(c, site, op, arity, v, out)) return;
-  ref<pending> domain;
+  ref<deferred> domain;
   const int64_t n = length_of_operands(c, arity, v, domain);
   work w(c, site, {&v[0], arity > 1 ? &v[1] : &none, arity > 2 ? &v[2] : &none}, n,
          operand_lengths::BOUNDED);

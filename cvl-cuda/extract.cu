@@ -62,8 +62,8 @@ void extract(context &c, uint64_t site, const cvl_value &v, const cvl_value &at,
 }
 
 static bool is_few(const work &w, const cvl_value &v, int64_t segments) {
-  const bool pending = v.form == CVL_VECTOR && v.as.vector->size;
-  return !w.on_host && !pending && length_bound(v) <= FEW_MOVED && segments <= FEW_MOVED;
+  const bool deferred = v.form == CVL_VECTOR && v.as.vector->size;
+  return !w.on_host && !deferred && length_bound(v) <= FEW_MOVED && segments <= FEW_MOVED;
 }
 
 static bool same_vector(const cvl_value &a, const cvl_value &b) {

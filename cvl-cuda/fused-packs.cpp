@@ -1,5 +1,5 @@
 /* fused-packs.cpp - the PACKs inside of a superoperator's kernel (fused-kernels/packs.hpp):
- * memory for what is kept, and their results, whose lengths are pending.
+ * memory for what is kept, and their results, whose lengths are deferred.
  */
 #include "cvl-cuda/fused-run.hpp"
 #include "cvl-cuda/ops.hpp"
@@ -38,7 +38,7 @@ void execution::add_tiles(work &w, const fused_kernel &plan, arguments &a, packs
   a.add(p.published.next);
 }
 
-/* A list: the length is pending, and so is the descriptor's total. */
+/* A list: the length is deferred, and so is the descriptor's total. */
 void execution::add_list(work &w, const fused_member &m, arguments &a, packs &p) {
   const int64_t n = domain();
   const cvl_value &d = values[op.segments];

@@ -21,17 +21,17 @@ void execution::drop(uint32_t v) {
   values[v] = cvl_value{};
 }
 
-static ref<pending> pending_of(const cvl_value &v) {
+static ref<deferred> deferred_of(const cvl_value &v) {
   if (v.form == CVL_VECTOR) return v.as.vector->size;
   return v.form == CVL_SEGDES ? v.as.segdes->size : nullptr;
 }
 
-/* Whether a size that is pending may stay so: then the kernel's positions are bounded. */
+/* Whether a size that is deferred may stay so: then the kernel's positions are bounded. */
 bool execution::is_bounded(const cvl_value &v) {
-  return lengths == operand_lengths::BOUNDED && stays_pending(c, pending_of(v));
+  return lengths == operand_lengths::BOUNDED && stays_deferred(c, deferred_of(v));
 }
 
-/* Settles what is pending; whether all is on the host and little. */
+/* Settles what is deferred; whether all is on the host and little. */
 bool execution::is_small() {
   int64_t most = 0;
   bool here = true;
@@ -65,7 +65,7 @@ int64_t execution::total_bound(const cvl_value &d) {
   return is_bounded(d) ? d.as.segdes->total : total_of(c, d);
 }
 
-/* What was pending a moment ago may have arrived. */
+/* What was deferred a moment ago may have arrived. */
 int64_t execution::size_of(const superop_size &size) {
   if (size.what == SIZE_ONE) return 1;
   const cvl_value &v = values[size.param];
@@ -75,11 +75,11 @@ int64_t execution::size_of(const superop_size &size) {
   return length_bound(v);
 }
 
-/* The number of positions, if that is pending. */
-ref<pending> execution::domain_later() {
+/* The number of positions, if that is deferred. */
+ref<deferred> execution::domain_later() {
   const bool counted = op.domain.what == SIZE_ONE || op.domain.what == SIZE_COUNT;
   return counted || !is_bounded(values[op.domain.param]) ? nullptr
-                                                         : pending_of(values[op.domain.param]);
+                                                         : deferred_of(values[op.domain.param]);
 }
 
 int64_t execution::domain() {

@@ -49,7 +49,7 @@ struct lowest_level {
 struct packed_list {
   uint32_t flags;
   ref<cvl_segdes> d;
-  ref<pending> kept;
+  ref<deferred> kept;
 };
 struct packed_result {
   uint32_t node;
@@ -125,7 +125,7 @@ struct execution {
 private:
   bool is_bounded(const cvl_value &);
   int64_t total_bound(const cvl_value &d);
-  ref<pending> domain_later();
+  ref<deferred> domain_later();
   const cvl_value *known_operand(uint32_t v) const;
   void note_sum(uint32_t v, cvl_vector &result) const;
   int64_t domain();
@@ -139,7 +139,7 @@ private:
                     const std::vector<ref<cvl_vector>> &results);
   kernel_grid grid_of(work &, const fused_kernel &);
   kernel_grid groups_of(const fused_kernel &, const segments &, int64_t longest);
-  ref<pending> unfit;
+  ref<deferred> unfit;
   void add_unfit(work &, arguments &);
   void add_tree_member(work &, const fused_member &, arguments &, std::vector<lowest_level> &);
   void finish_trees(work &, const fused_kernel &, std::vector<lowest_level> &);

@@ -36,11 +36,11 @@ struct failure {
 failure out_of_memory(uint64_t site, size_t bytes, uint64_t limit);
 
 struct block;
-struct pending;
+struct deferred;
 void retain(block *);
 void release(block *);
-void retain(pending *);
-void release(pending *);
+void retain(deferred *);
+void release(deferred *);
 void retain(cvl_vector *);
 void release(cvl_vector *);
 void retain(cvl_segdes *);

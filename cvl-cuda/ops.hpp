@@ -68,7 +68,7 @@ void pack(context &, uint64_t site, const cvl_value &v, const cvl_value &flags,
 /* The descriptor of what is packed under another one, its offsets to be written if there are
  * several segments. */
 ref<cvl_segdes> packed_segments(work &, const cvl_value &before, int64_t total);
-/* Moves a vector whose pending length is now known to a smaller block, if that saves much. */
+/* Moves a vector whose deferred length is now known to a smaller block, if that saves much. */
 void trim(context &, cvl_vector &);
 /* segdes.cu */
 void make_segdes(context &, uint64_t site, const cvl_value &lengths, cvl_value *out);
@@ -81,11 +81,11 @@ ref<cvl_segdes> equal_segdes(int64_t count, int64_t length);
 /* Looks whether the lengths of a descriptor with offsets on the host are all the same. */
 void recognise_equal(cvl_segdes &);
 /* require.cu */
-/* Requires that a pending number is another one, which it is from now on. False if it has to be
- * waited for. */
-bool require_size(context &, const ref<pending> &, const requirement &);
+/* Requires that a deferred number is another one, which it is from now on. False if it has to
+ * be waited for. */
+bool require_size(context &, const ref<deferred> &, const requirement &);
 /* The same once more for the descriptor that has got this total last, if it is required. */
-void require_again(context &, uint64_t site, const ref<pending> &);
+void require_again(context &, uint64_t site, const ref<deferred> &);
 /* Whether a rank directory is worth its launch. */
 bool ranks_pay(const context &, const cvl_segdes &);
 /* The rank directory of a descriptor with offsets, where `w` runs. */

@@ -9,8 +9,8 @@
  * nothing more.
  *
  * The number of kept elements stays on the device until it is needed: until then results have
- * memory for all elements, one pending number for all vectors packed by the same flags, and one
- * descriptor for all those under the same one.
+ * memory for all elements, one deferred number for all vectors packed by the same flags, and
+ * one descriptor for all those under the same one.
  */
 #include <string.h>
 
@@ -22,10 +22,10 @@ namespace ravel {
 
 /* The results of PACK that depend on the flags only. */
 struct pack_plan {
-  ref<block> words;  /* on the device: pack_word for each 64 flags */
-  ref<block> tiles;  /* int64_t: flags set in each tile; or, from KEEP_THREADS tiles on, before
-                        each; then all. Both null: not made yet */
-  ref<pending> kept; /* how many are set, once it was asked */
+  ref<block> words;   /* on the device: pack_word for each 64 flags */
+  ref<block> tiles;   /* int64_t: flags set in each tile; or, from KEEP_THREADS tiles on, before
+                         each; then all. Both null: not made yet */
+  ref<deferred> kept; /* how many are set, once it was asked */
   bool counted = false; /* then `count` are */
   int64_t count = 0;
   ref<cvl_segdes> d, out; /* the last descriptor, null: one segment; and what it became */

@@ -29,7 +29,7 @@ static_assert((int)LATE_FAULT == (int)CVL_E_DUPLICATE, "the prelude knows it by 
 /* Identifies a descriptor without a reference to it, which might make a cycle. */
 struct descriptor_mark {
   int64_t count = 1, total = 0, equal = 0;
-  uint64_t symbol = 0; /* of a total that was pending then */
+  uint64_t symbol = 0; /* of a total that was deferred then */
   ref<block> offsets;
 
   explicit descriptor_mark(const cvl_value &d) {
@@ -71,10 +71,10 @@ struct permutation {
   context &c;
   const cvl_permute &a;
   work w;
-  const bool gathers, exclusive;               /* exclusive: no duplicates */
-  const ref<pending> result_size, source_size; /* if they are pending: then bounds are */
-  int64_t n, sources;                          /* of the result; of the index */
-  bool all_over = false;                       /* sources next to each other go far apart */
+  const bool gathers, exclusive;                /* exclusive: no duplicates */
+  const ref<deferred> result_size, source_size; /* if they are deferred: then bounds are */
+  int64_t n, sources;                           /* of the result; of the index */
+  bool all_over = false;                        /* sources next to each other go far apart */
   ref<cvl_vector> result;
 
   permutation(context &ctx, uint64_t at_site, cvl_op op, const cvl_permute &args)
@@ -82,8 +82,8 @@ struct permutation {
         w(ctx, at_site, {&a.values, &a.index, &a.flags, &a.defaults, &a.s, &a.d}, 0,
           operand_lengths::BOUNDED),
         gathers(op == OP_BPERMUTE || op == OP_BFPERMUTE), exclusive(op == OP_PERMUTE),
-        result_size(pending_total(args.d)),
-        source_size(gathers ? nullptr : pending_total(args.s)),
+        result_size(deferred_total(args.d)),
+        source_size(gathers ? nullptr : deferred_total(args.s)),
         n(result_size ? result_size->bound : total_of(ctx, args.d)),
         sources(gathers       ? n
                 : source_size ? source_size->bound
@@ -92,14 +92,14 @@ struct permutation {
   }
 
   /* Of no more sources than have narrow claims. */
-  ref<pending> pending_total(const cvl_value &d) {
-    const ref<pending> size = d.form == CVL_SEGDES ? d.as.segdes->size : nullptr;
-    return stays_pending(c, size) && size->bound < NARROW_CLAIMS ? size : nullptr;
+  ref<deferred> deferred_total(const cvl_value &d) {
+    const ref<deferred> size = d.form == CVL_SEGDES ? d.as.segdes->size : nullptr;
+    return stays_deferred(c, size) && size->bound < NARROW_CLAIMS ? size : nullptr;
   }
 
   template <class I> void run();
   bool has_buckets() const;
-  template <class I> ref<pending> sample();
+  template <class I> ref<deferred> sample();
   template <class I, index_form FORM> addresses<I, FORM> find_addresses();
   moved describe();
   template <class T> void describe_as(moved *);
@@ -364,9 +364,9 @@ bool permutation::has_buckets() const {
 }
 
 /* How many of SAMPLED sources go far from the one before. */
-template <class I> ref<pending> permutation::sample() {
+template <class I> ref<deferred> permutation::sample() {
   ptr<int64_t> far;
-  const ref<pending> count = w.greatest_later(SAMPLED, &far);
+  const ref<deferred> count = w.greatest_later(SAMPLED, &far);
   const sample_body<I> body{find_addresses<I, IN_SEGMENTS>(), n, far};
   w.run(launch_blocks_on_device("permute: sample", 1, body));
   return count;
@@ -376,16 +376,16 @@ template <class I> ref<pending> permutation::sample() {
  * time now, which is waited for. */
 template <class I>
 static bool goes_all_over(context &c, uint64_t site, cvl_op op, const cvl_permute &a) {
-  ref<pending> now;
+  ref<deferred> now;
   if (op != OP_PERMUTE) return false;
   {
     permutation p(c, site, op, a);
     if (!p.has_buckets()) return false;
     now = p.sample<I>();
   }
-  ref<pending> &last = c.samples[site];
+  ref<deferred> &last = c.samples[site];
   const bool has_last = last && is_known(c, *last.get());
-  const ref<pending> count = has_last ? last : now;
+  const ref<deferred> count = has_last ? last : now;
   last = now;
   return settle(c, *count.get()) > SAMPLED / 4;
 }

@@ -521,13 +521,13 @@ bool give_known_sum(context &c, cvl_op op, const cvl_value &v, const cvl_value &
                     cvl_value *out) {
   if (op != OP_ADD || v.form != CVL_VECTOR || count_of(d) != 1) return false;
   const cvl_vector &x = *v.as.vector;
-  const ref<pending> sum = sum_later(c, x);
+  const ref<deferred> sum = sum_later(c, x);
   if (x.has_sum || (sum && is_known(c, *sum.get()))) {
     *out = cvl_scalar_int((cvl_elem)v.elem, x.has_sum ? x.sum : sum->value);
   } else if (sum) {
     out->form = CVL_VECTOR;
     out->elem = v.elem;
-    out->as.vector = int_of_pending(c, sum).give();
+    out->as.vector = int_of_deferred(c, sum).give();
   } else {
     return false;
   }

@@ -1,4 +1,4 @@
-/* require.cu - a size that is pending, and has to be a number that the host knows: it goes on
+/* require.cu - a size that is deferred, and has to be a number that the host knows: it goes on
  * with that, and the device looks whether it was right, one launch of one block.
  *
  * If it was not, that is a fault, which ends the program at the next wait. Until then nothing
@@ -51,7 +51,7 @@ static void mirror_again(context &c, const ref<block> &to, const ref<block> &fro
 }
 
 /* Of a number that has this requirement: of the descriptor x, or of none. */
-static void launch_requirement(context &c, const pending &p, const requirement &must,
+static void launch_requirement(context &c, const deferred &p, const requirement &must,
                                const counted_segdes *x) {
   work w(c, must.site, {}, INT64_MAX);
   require_body body{};
@@ -66,7 +66,7 @@ static void launch_requirement(context &c, const pending &p, const requirement &
     return;
   }
   cvl_segdes &d = *x->d;
-  pending *const longest =
+  deferred *const longest =
       d.longest_later && !d.longest_later->known ? d.longest_later.get() : nullptr;
   body.count = d.count;
   body.offsets = w.changed<int64_t>(d.device_offsets);
@@ -79,7 +79,7 @@ static void launch_requirement(context &c, const pending &p, const requirement &
 }
 
 /* Memory for the offsets of descriptors with this total; false if there is none left. */
-static bool find_memory(context &c, pending &p) {
+static bool find_memory(context &c, deferred &p) {
   for (counted_segdes &x : p.totals) {
     const size_t bytes = (size_t)(x.d->count + 1) * sizeof(int64_t);
     if (!x.offsets) x.offsets = ref<block>(c.memory.try_take(memory_space::device, bytes));
@@ -88,13 +88,13 @@ static bool find_memory(context &c, pending &p) {
   return true;
 }
 
-void require_again(context &c, uint64_t site, const ref<pending> &p) {
+void require_again(context &c, uint64_t site, const ref<deferred> &p) {
   if (!p->required) return;
   if (!find_memory(c, *p.get())) fail(CVL_E_MEMORY, site);
   launch_requirement(c, *p.get(), p->must, &p->totals.back());
 }
 
-bool require_size(context &c, const ref<pending> &p, const requirement &must) {
+bool require_size(context &c, const ref<deferred> &p, const requirement &must) {
   if (must.n > p->bound || (p->counts_elements && must.n > 0)) return false;
   if (!find_memory(c, *p.get())) return false;
   for (const counted_segdes &x : p->totals) launch_requirement(c, *p.get(), must, &x);

@@ -3,9 +3,9 @@
  * Equal lengths that the host knows of make a descriptor without any memory. Else a descriptor
  * is its offsets: on the device one launch, which moves I + 8 bytes for each length; with more
  * than OFFSETS_TILE of them its blocks use memory that is set before the window. The total is
- * known if the sum of the lengths is (LENGTHS, and what is made of it), and pending if not; no
+ * known if the sum of the lengths is (LENGTHS, and what is made of it), and deferred if not; no
  * operation waits here. LENGTHS is one launch (8 + I bytes), the first time. A total that is
- * pending is also the sum of the lengths, and a descriptor of one segment of that length: they
+ * deferred is also the sum of the lengths, and a descriptor of one segment of that length: they
  * have its memory, and take no launch. The longest segment comes with the offsets, and is known
  * when something else was waited for: until then all segments may be as long as the total.
  *
@@ -165,11 +165,11 @@ static void make_on_host(work &w, const cvl_value &v, int64_t count, cvl_value *
   w.give(out, d);
 }
 
-/* One length, which is pending: the descriptor of one segment that waits for nothing. */
-static void give_one_later(context &c, uint64_t site, const ref<pending> &p, cvl_value *out) {
+/* One length, which is deferred: the descriptor of one segment that waits for nothing. */
+static void give_one_later(context &c, uint64_t site, const ref<deferred> &p, cvl_value *out) {
   ref<cvl_segdes> d(new cvl_segdes);
   d->count = 1;
-  d->size = length_of_pending(c, site, p);
+  d->size = length_of_deferred(c, site, p);
   d->total = d->size->bound;
   out->form = CVL_SEGDES;
   out->as.segdes = d.give();
@@ -211,7 +211,7 @@ void make_segdes(context &c, uint64_t site, const cvl_value &v, cvl_value *out) 
     give_equal(site, count, lengths.sum, out);
     return;
   }
-  const ref<pending> sum = sum_later(c, lengths);
+  const ref<deferred> sum = sum_later(c, lengths);
   if (sum && count == 1 && !is_known(c, *sum.get())) {
     give_one_later(c, site, sum, out);
     return;
@@ -255,12 +255,12 @@ static void give_lengths(const context &c, uint64_t site, int64_t count, int64_t
   out->as.vector = v.give();
 }
 
-/* A size that is pending, and fits an INT; false if it is not so. */
-static bool give_int_later(context &c, const ref<pending> &size, cvl_value *out) {
+/* A size that is deferred, and fits an INT; false if it is not so. */
+static bool give_int_later(context &c, const ref<deferred> &size, cvl_value *out) {
   if (!size || is_known(c, *size.get()) || size->bound > most_of_int(c)) return false;
   out->form = CVL_VECTOR;
   out->elem = (uint8_t)c.int_elem;
-  out->as.vector = int_of_pending(c, size).give();
+  out->as.vector = int_of_deferred(c, size).give();
   return true;
 }
 
@@ -286,7 +286,7 @@ void lengths(context &c, uint64_t site, const cvl_value &v, cvl_value *out) {
     give_lengths(c, site, d.count, d.equal, out);
     return;
   }
-  work w(c, site, {}, d.count); /* the total may go on being pending */
+  work w(c, site, {}, d.count); /* the total may go on being deferred */
   w.on_host = w.on_host && at_hand(c, v);
   if (!d.lengths) {
     const ref<cvl_vector> r = w.make(c.int_elem, d.count);

@@ -1,4 +1,4 @@
-/* slices.cu - values cut and put together again, for calls by instances: SLICE, ALLOCATE, FILL
+/* slices.cu - values cut and put together again, for batch calls: SLICE, ALLOCATE, FILL
  * and CONCATENATE of the contract.
  *
  * A slice of a vector is a range of its memory (range_of in memory.hpp), or is computed
@@ -7,7 +7,7 @@
  * together with the other uploads of the window, and what is computed is computed where it is
  * to be, by one launch. Offsets of descriptors are written anew: one launch for a slice, 16
  * bytes for each segment, and one for MOST descriptors that are concatenated. The total of a
- * slice is pending if its offsets are on the device only; concatenation waits for the totals.
+ * slice is deferred if its offsets are on the device only; concatenation waits for the totals.
  */
 #include <string.h>
 

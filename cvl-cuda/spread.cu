@@ -61,7 +61,7 @@ static void note_sum(cvl_vector &v, int64_t first, int64_t step, int64_t n) {
 
 /* ---- results ---- */
 
-/* A vector as long as the total of d, which may be pending. */
+/* A vector as long as the total of d, which may be deferred. */
 static ref<cvl_vector> new_under(const cvl_value &d, cvl_elem elem, operand_form kind) {
   ref<cvl_vector> v(new cvl_vector);
   v->elem = elem;
@@ -232,9 +232,9 @@ void copy_to(work &w, const cvl_value &v, const ref<block> &to, size_t at) {
 }
 
 template <class T> static ref<cvl_vector> copy_elements(work &w, const cvl_value &v) {
-  const ref<pending> size = v.form == CVL_VECTOR ? v.as.vector->size : nullptr;
-  const bool bounded = w.mode == operand_lengths::BOUNDED && stays_pending(w.c, size);
-  const ref<pending> domain = w.domain;
+  const ref<deferred> size = v.form == CVL_VECTOR ? v.as.vector->size : nullptr;
+  const bool bounded = w.mode == operand_lengths::BOUNDED && stays_deferred(w.c, size);
+  const ref<deferred> domain = w.domain;
   const ref<block> domain_at = w.domain_at;
   const int64_t n = bounded || !size ? length_bound(v) : settled_length(w.c, *v.as.vector);
   const operand<T> x = w.read<T>(v);

@@ -34,7 +34,7 @@ inline int64_t longest_segment(context &c, const cvl_value &d) {
   if (s.longest < 0 && s.longest_later && is_known(c, *s.longest_later.get()))
     s.longest = s.longest_later->value;
   if (s.longest < 0 && at_hand(c, d)) s.longest = longest_on_host(s);
-  const int64_t total = stays_pending(c, s.size) ? s.total : settled_total(c, s);
+  const int64_t total = stays_deferred(c, s.size) ? s.total : settled_total(c, s);
   return s.longest >= 0 && s.longest < total ? s.longest : total;
 }
 

@@ -32,7 +32,7 @@ struct counted_segdes {
 };
 
 /* A number that the device is still computing: the length of what PACK kept. */
-struct pending {
+struct deferred {
   uint32_t refs = 1;
   uint64_t symbol = 0; /* of struct cvl_size; unique in the context */
   int64_t bound = 0;   /* upper bound */
@@ -47,7 +47,7 @@ struct pending {
   requirement must{};
   /* Descriptors with offsets on the device whose total it is, until it arrives. */
   std::vector<counted_segdes> totals;
-  ref<pending> of;   /* not null: it is that one as an INT, the length that an operation at */
+  ref<deferred> of;  /* not null: it is that one as an INT, the length that an operation at */
   uint64_t site = 0; /* this site was given, and whose fault it is if it is negative */
 };
 
@@ -60,7 +60,7 @@ struct cvl_vector {
   uint32_t refs = 1;
   cvl_elem elem = CVL_I32;
   int64_t length = 0; /* an upper bound while `size` is not null and not known */
-  ravel::ref<ravel::pending> size;
+  ravel::ref<ravel::deferred> size;
   ravel::ref<ravel::block> host; /* readable once epoch `arrives` is reached */
   ravel::ref<ravel::block> device;
   uint64_t arrives = 0;
@@ -75,7 +75,7 @@ struct cvl_vector {
   int64_t least = INT64_MIN, most = INT64_MAX; /* where has_sum: bounds of each element */
   /* INT, lengths of segments: the sum, which an INT may have to wrap; the element, if there is
    * but one. No longer right if a fault was reported since: see sum_later in context.hpp. */
-  ravel::ref<ravel::pending> sum_is;
+  ravel::ref<ravel::deferred> sum_is;
   uint64_t sum_faults = 0;
   std::shared_ptr<ravel::pack_plan> pack;       /* of flags: the plan of PACK: pack.cu */
   std::shared_ptr<ravel::scatter_plan> scatter; /* of an index: its claims: permute.cu */
@@ -88,13 +88,13 @@ struct cvl_vector {
 struct cvl_segdes {
   uint32_t refs = 1;
   int64_t count = 0, total = 0, equal = -1; /* total: a bound while `size` is unknown */
-  ravel::ref<ravel::pending> size;          /* of the total */
+  ravel::ref<ravel::deferred> size;         /* of the total */
   ravel::ref<ravel::block> host_offsets, device_offsets;
   uint64_t arrives = 0; /* of host_offsets */
   ravel::ref<ravel::block> device_ranks, device_numbers, device_ids;
-  int64_t longest = -1;                     /* a bound of the lengths; -1: not known */
-  ravel::ref<ravel::pending> longest_later; /* likewise, once it has arrived */
-  ravel::ref<cvl_vector> lengths;           /* as a vector, once requested */
+  int64_t longest = -1;                      /* a bound of the lengths; -1: not known */
+  ravel::ref<ravel::deferred> longest_later; /* likewise, once it has arrived */
+  ravel::ref<cvl_vector> lengths;            /* as a vector, once requested */
   uint64_t faults_taken = 0; /* when it was made from `lengths`: see the context */
 };
 

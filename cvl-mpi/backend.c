@@ -1,7 +1,7 @@
 /* backend.c - the table of functions, and contexts. */
 #include "cvl-mpi/cvl-mpi.h"
-#include "cvl-mpi/exchange/pending.h"
-#include "cvl-mpi/operations/deal.h"
+#include "cvl-mpi/exchange/deferred.h"
+#include "cvl-mpi/operations/distribute.h"
 #include "cvl-mpi/operations/superops.h"
 #include "cvl-mpi/values/hosts.h"
 
@@ -111,7 +111,7 @@ static void mpi_close(struct cvl_context *c) {
 /* ---- values ---- */
 
 static struct cvl_size mpi_size_length(struct cvl_context *c, const struct cvl_value *v) {
-  const struct pending *p = waits_for(v);
+  const struct deferred *p = waits_for(v);
   (void)c;
   if (!p) return (struct cvl_size){mpi_length(v), 0};
   return (struct cvl_size){v->form == CVL_VECTOR ? v->as.vector->n : v->as.segdes->total,
@@ -278,7 +278,7 @@ static bool elementwise(struct cvl_context *c, uint64_t site, const struct cvl_c
 static bool permute(struct cvl_context *c, uint64_t site, const struct cvl_call *call,
                     struct cvl_value *out) {
   want(c, call->operand, call->count);
-  if (!sizes_fit(call)) return lost_call(c, call, out);
+  if (!sizes_fit(call)) return poisoned_call(c, call, out);
   if (!permute_call(c, site, call, out)) return together(c, site, call, out);
   call_drop(c, call);
   return true;
@@ -351,9 +351,9 @@ static bool mpi_apply(struct cvl_context *c, uint64_t site, const struct cvl_cal
 /* ---- the table ---- */
 
 /* No rank has all elements. */
-static bool never_lend(struct cvl_context *c, const struct cvl_value *v,
-                       struct cvl_loan *loan) {
-  (void)c, (void)v, (void)loan;
+static bool never_export(struct cvl_context *c, const struct cvl_value *v,
+                         struct cvl_export *exported) {
+  (void)c, (void)v, (void)exported;
   return false;
 }
 
@@ -366,7 +366,7 @@ static unsigned mpi_devices(struct cvl_device *out, unsigned most, const char **
 static struct cvl_context *mpi_open(const struct cvl_options *, const char **why);
 
 static const struct cvl_superops superops = {mpi_prepare, mpi_discard, mpi_run};
-static const struct cvl_sharing sharing = {mpi_borrow, never_lend};
+static const struct cvl_sharing sharing = {mpi_import, never_export};
 static const struct cvl_slices slices = {mpi_slice, mpi_allocate, mpi_fill, mpi_concatenate};
 static const struct cvl_processes processes = {.process = mpi_process,
                                                .broadcast = mpi_broadcast,
@@ -376,7 +376,7 @@ static const struct cvl_processes processes = {.process = mpi_process,
                                                .stops = mpi_stops,
                                                .own_range = mpi_own_range,
                                                .read_own = mpi_read_own,
-                                               .deal = mpi_deal,
+                                               .distribute = mpi_distribute,
                                                .collect = mpi_collect};
 
 static struct cvl_backend table = {

@@ -27,21 +27,21 @@ struct range {
 
 /* ---- values: values/values.c ---- */
 
-struct pending; /* exchange/pending.h: what a value may wait for */
+struct deferred; /* exchange/deferred.h: what a value may wait for */
 
 struct cvl_vector {
   uint64_t references;
   uint8_t elem;
-  uint64_t n;              /* while its size is not known, a bound */
-  struct pending *pending; /* or NULL */
+  uint64_t n;                /* while its size is not known, a bound */
+  struct deferred *deferred; /* or NULL */
   bool certain; /* one element, a CVL_SCALAR, that is on all ranks, and no result of a fault */
   struct distribution *at; /* NULL: all ranks have all elements */
   /* This rank's elements, of the inner back end, which the vector owns; CVL_NOTHING if this
-   * rank has lost them by a fault. */
+   * rank has poisoned them by a fault. */
   struct cvl_value local;
   bool wanted_whole;     /* by all ranks, so far once */
   bool copied;           /* all ranks have a copy of all, for when they want it again: */
-  struct cvl_value copy; /* inner; CVL_NOTHING if lost */
+  struct cvl_value copy; /* inner; CVL_NOTHING if poisoned */
   struct cvl_vector *next, **previous; /* all of the context */
 };
 
@@ -66,7 +66,7 @@ struct view {
   const uint64_t *offset;  /* of these segments: where they begin, and the last one ends */
   struct shared_offsets *own; /* these, if they are not the descriptor's */
   struct cvl_value local; /* inner descriptor of the segments as far as they are in the block;
-                             CVL_NOTHING if lost */
+                             CVL_NOTHING if poisoned */
   uint64_t used;          /* by which use of the descriptor's views last */
 };
 
@@ -77,13 +77,13 @@ enum { VIEWS = 3 };
 struct cvl_segdes {
   uint64_t references;
   uint64_t count, total; /* as n of a vector */
-  struct pending *pending;
+  struct deferred *deferred;
   struct distribution *held; /* which segments a rank has; NULL: all ranks have all */
   uint64_t *base;         /* held: where the first segment of each rank begins, and the end */
-  struct cvl_value whole; /* not held: inner; CVL_NOTHING if lost */
+  struct cvl_value whole; /* not held: inner; CVL_NOTHING if poisoned */
   uint64_t *offset; /* of what this rank has: where segments begin, and the last one ends; not
                        held: once they were wanted */
-  bool lost;        /* the lengths, on all ranks */
+  bool poisoned;    /* the lengths, on all ranks */
   struct view views[VIEWS];
   uint64_t uses; /* of views */
   struct cvl_segdes *next, **previous;
@@ -140,10 +140,10 @@ struct cvl_context {
   uint64_t shift_count, shift_capacity;
   struct cvl_vector *vectors;
   struct cvl_segdes *descriptors;
-  struct distribution *latest;            /* the canonical one that was wanted last */
-  struct pending *pending, **pending_end; /* in the order in which they were entered */
-  uint64_t last_symbol, *sizes;           /* of sizes that were pending: exchange/pending.c */
-  struct cvl_vector *copies[COPIES];      /* of which all ranks have a copy, the oldest first */
+  struct distribution *latest;               /* the canonical one that was wanted last */
+  struct deferred *deferred, **deferred_end; /* in the order in which they were entered */
+  uint64_t last_symbol, *sizes;      /* of sizes that were deferred: exchange/deferred.c */
+  struct cvl_vector *copies[COPIES]; /* of which all ranks have a copy, the oldest first */
   unsigned copy_count;
   uint64_t copied_bytes, copied_most;
   struct room *rooms; /* of mpi_try_alloc */
@@ -221,8 +221,8 @@ void mpi_drop(struct cvl_context *, const struct cvl_value *);
 /* Of the inner back end; afterwards it is CVL_NOTHING, as it may be before. */
 void release_inner(struct cvl_context *, struct cvl_value *);
 /* Operands of the inner back end are its values, which its operation takes if they are `owned`;
- * CVL_NOTHING where they are lost. Releases those that no operation has taken. */
-bool any_lost(const struct cvl_value *inner, const bool *present, unsigned n);
+ * CVL_NOTHING where they are poisoned. Releases those that no operation has taken. */
+bool any_poisoned(const struct cvl_value *inner, const bool *present, unsigned n);
 void inner_drop(struct cvl_context *, const struct cvl_value *inner, unsigned n);
 /* What a rank has of a vector or descriptor: its only reference is taken if the operand is
  * owned and nobody else holds it, and `may_take`. */
@@ -239,17 +239,17 @@ static inline struct cvl_value nothing(void) {
 static inline struct shift at_site(uint64_t site) {
   return (struct shift){.site = site};
 }
-/* The call by the inner back end, which takes owned operands; results that are lost are
+/* The call by the inner back end, which takes owned operands; results that are poisoned are
  * CVL_NOTHING. present: of each operand, whether the call has it; NULL: all. */
 void inner_call(struct cvl_context *, const struct cvl_call *, const bool *present,
                 struct shift, struct cvl_value out[CALL_RESULTS]);
 /* Elements first .. first + n, owned; passes v as an operand. Fills `target` with v, which it
- * takes: false after a fault, or if it is lost. */
+ * takes: false after a fault, or if it is poisoned. */
 struct cvl_value inner_slice(struct cvl_context *, uint64_t site, struct cvl_value v,
                              uint64_t first, uint64_t n);
 bool inner_fill(struct cvl_context *, uint64_t site, const struct cvl_value *target,
                 uint64_t first, struct cvl_value v);
-/* Copies elements first .. first + n to the host; false after a fault, or if v is lost. */
+/* Copies elements first .. first + n to the host; false after a fault, or if v is poisoned. */
 bool inner_read(struct cvl_context *, uint64_t site, const struct cvl_value *v, uint64_t first,
                 uint64_t n, void *to);
 /* A size of the inner back end, exact. */
@@ -274,9 +274,9 @@ struct cvl_value segdes_of_whole(struct cvl_context *, uint64_t count, uint64_t 
 struct cvl_value segdes_from_whole(struct cvl_context *, uint64_t site, uint64_t count,
                                    uint64_t total, struct cvl_value whole);
 /* Every rank has the lengths of the segments that it has under `held`, and gives both away;
- * NULL: they are lost. There is room for one more. sums: those of all ranks' lengths, if these
- * are right; NULL: ranks tell each other. Faults: NEGATIVE_LENGTH, TOTAL. Where lengths are
- * lost, wrong, or without memory, all ranks have lost all. */
+ * NULL: they are poisoned. There is room for one more. sums: those of all ranks' lengths, if
+ * these are right; NULL: ranks tell each other. Faults: NEGATIVE_LENGTH, TOTAL. Where lengths
+ * are poisoned, wrong, or without memory, all ranks have poisoned all. */
 struct cvl_value segdes_of_lengths(struct cvl_context *, uint64_t site,
                                    struct distribution *held, int64_t *lengths,
                                    const uint64_t *sums);
@@ -296,7 +296,7 @@ void segdes_look_up(struct cvl_context *, const struct cvl_segdes *, uint64_t n,
 /* Of segments ranges[r], the same on all ranks, their elements. Only if they are known. */
 void segdes_ranges(struct cvl_context *, const struct cvl_segdes *, struct range *ranges);
 /* Segments ranges[r] of a descriptor, on rank r; all of them, on all ranks: an inner
- * descriptor, to be passed on; CVL_NOTHING if lost. */
+ * descriptor, to be passed on; CVL_NOTHING if poisoned. */
 struct cvl_value segdes_segments(struct cvl_context *, uint64_t site, const struct cvl_value *,
                                  const struct range *ranges);
 struct cvl_value segdes_everywhere(struct cvl_context *, uint64_t site,
@@ -360,16 +360,16 @@ struct cvl_value move_to(struct cvl_context *, uint64_t site, const struct cvl_v
 /* ranges[r] on rank r; they may overlap. */
 struct cvl_value move_ranges(struct cvl_context *, uint64_t site, const struct cvl_value *v,
                              const struct range *ranges);
-/* Inner elements in the host's memory, which the caller frees: takes v. NULL: lost. And back:
- * not owned; CVL_NOTHING for NULL. */
+/* Inner elements in the host's memory, which the caller frees: takes v. NULL: poisoned. And
+ * back: not owned; CVL_NOTHING for NULL. */
 void *host_elements(struct cvl_context *, uint64_t site, struct cvl_value v, uint64_t n,
                     size_t bytes);
 /* The same where they are, if the inner back end lends them, else copied: until lent_end. Takes
  * v. */
 struct lent {
-  const void *data; /* NULL: lost */
+  const void *data; /* NULL: poisoned */
   void *copy;
-  struct cvl_loan loan;
+  struct cvl_export exported;
 };
 struct lent lent_elements(struct cvl_context *, uint64_t site, struct cvl_value v, uint64_t n,
                           size_t bytes);
@@ -390,7 +390,7 @@ struct cvl_value keep_block(struct cvl_context *, uint64_t site, struct cvl_valu
 
 /* ---- exchange/faults.c ---- */
 
-/* Begins an operation. Agreements have none, since what is a scalar on one rank, lost on
+/* Begins an operation. Agreements have none, since what is a scalar on one rank, poisoned on
  * another, may be computed without the table on the first. */
 void mpi_enter(struct cvl_context *, const char *function, uint64_t site);
 /* What is to be added to the positions of faults that operations of these sites find, now or
@@ -403,7 +403,7 @@ void fault_memory(struct cvl_context *, uint64_t site, uint64_t bytes);
  * with positions of the whole vector. Returns whether there was no fault. */
 bool absorb(struct cvl_context *, bool good, struct shift);
 /* An exchange after which slot has the first fault of all ranks; true if there is none. Waits
- * for the inner back ends. What is pending is said along, all of it or what is not heavy: so
+ * for the inner back ends. What is deferred is said along, all of it or what is not heavy: so
  * values that have arrived are no results of a fault, or the slot is not empty. */
 bool agree_with(struct cvl_context *, bool heavy);
 bool agree(struct cvl_context *);
@@ -438,7 +438,7 @@ bool ends_at(const struct view *, uint64_t unit);
 /* Rank r has n elements there. Exchanges. */
 struct distribution *kept_by_ranks(struct cvl_context *, uint64_t n);
 /* operations/pack.c: of inner results of PACK, which they are before, the vector, the
- * descriptor, or both: not NULL. How many elements there are is pending. */
+ * descriptor, or both: not NULL. How many elements there are is deferred. */
 void packed(struct cvl_context *, uint64_t site, const struct view *, enum cvl_elem,
             struct cvl_value *vector, struct cvl_value *segdes);
 /* How what has one element for each segment lies, if it is where segments begin. The caller's.
@@ -452,15 +452,16 @@ bool spread_call(struct cvl_context *, uint64_t site, const struct cvl_call *,
 bool blocks_call(struct cvl_context *, uint64_t site, const struct cvl_call *,
                  const struct view *, struct cvl_value *out);
 /* Of inner results, one element for each segment that begins on this rank: `n` from `first` on,
- * and `last`, which it takes, of one that goes on; NULL: there is none. CVL_NOTHING: lost. */
+ * and `last`, which it takes, of one that goes on; NULL: there is none. CVL_NOTHING: poisoned.
+ */
 struct cvl_value beginning_here(struct cvl_context *, uint64_t site,
                                 const struct cvl_value *local, uint64_t first, uint64_t n,
                                 const struct cvl_value *last);
-/* n times an inner scalar; owned, or the scalar. CVL_NOTHING: lost. */
+/* n times an inner scalar; owned, or the scalar. CVL_NOTHING: poisoned. */
 struct cvl_value repeated(struct cvl_context *, uint64_t site, struct cvl_value, uint64_t n);
 /* What INDEX has for each segment of a block, as inner values: of starts, which it takes, and
  * strides. Constants stand for all segments. What it gives begins `skipped` elements behind the
- * first start; owned; CVL_NOTHING: lost. */
+ * first start; owned; CVL_NOTHING: poisoned. */
 struct index_start {
   struct cvl_value start, stride;
   bool constant; /* start is one */
@@ -510,9 +511,9 @@ bool element_call(struct cvl_context *, uint64_t site, const struct cvl_call *,
 bool together(struct cvl_context *, uint64_t site, const struct cvl_call *,
               struct cvl_value *out);
 /* Whether operands have the sizes that the call wants. After a fault that no rank has asked for
- * they may not: then its results are lost. */
+ * they may not: then its results are poisoned. */
 bool sizes_fit(const struct cvl_call *);
-bool lost_call(struct cvl_context *, const struct cvl_call *, struct cvl_value *out);
+bool poisoned_call(struct cvl_context *, const struct cvl_call *, struct cvl_value *out);
 /* Drops the operands of a call. */
 void call_drop(struct cvl_context *, const struct cvl_call *);
 

@@ -29,7 +29,7 @@
  * ## Sizes and promptness
  *
  * The contract is asynchronous. An operation may return before its work is done, and a length
- * may be *pending*: `size` then gives an upper bound and a symbol. Two sizes with the same
+ * may be *deferred*: `size` then gives an upper bound and a symbol. Two sizes with the same
  * non-zero symbol are equal; a symbol of 0 means the bound is the exact size. `resolve` waits
  * for the exact one. A bound may exceed the length of every operand. Results that another
  * operation consumes never need to be waited for. A context works for one thread at a time.
@@ -94,7 +94,7 @@ struct cvl_value {
 };
 
 struct cvl_size {
-  uint64_t bound;  /* the size, or an upper bound of it while it is pending */
+  uint64_t bound;  /* the size, or an upper bound of it while it is deferred */
   uint64_t symbol; /* 0: bound is exact; equal symbols: equal sizes */
 };
 
@@ -179,7 +179,7 @@ struct cvl_device {
 
 struct cvl_statistics {
   uint64_t live_bytes, peak_bytes; /* of vectors and descriptors now held by anybody; not those
-                                      of borrowed memory, nor of loans whose vector is gone */
+                                      of borrowed memory, nor of exports whose vector is gone */
   uint64_t recent_peak_bytes;      /* the peak since restart_peak */
   uint64_t allocations;            /* asked for so far: what fail_allocation counts */
   uint64_t waits;                  /* host reads that found their value not ready */

@@ -7,7 +7,7 @@
 #include "cvl/delayed.h"
 #include "cvl/superop.h"
 
-enum { DELAYED_SLACK = 7 }; /* most by which a pending bound is too large */
+enum { DELAYED_SLACK = 7 }; /* most by which a deferred bound is too large */
 
 struct task;
 

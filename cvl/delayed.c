@@ -128,7 +128,7 @@ static bool delayed_segdes_from_host(struct cvl_context *ctx, uint64_t site, uin
 
 /* ---- memory in common with the host: as the wrapped back end has it ---- */
 
-static bool delayed_borrow(struct cvl_context *ctx, uint64_t site, enum cvl_elem elem,
+static bool delayed_import(struct cvl_context *ctx, uint64_t site, enum cvl_elem elem,
                            uint64_t n, const void *data, struct cvl_notice done,
                            struct cvl_value *out) {
   struct cvl_value v = {.form = CVL_NOTHING};
@@ -137,7 +137,7 @@ static bool delayed_borrow(struct cvl_context *ctx, uint64_t site, enum cvl_elem
     done.call(done.with);
     return false;
   }
-  const bool ok = ctx->b->sharing->borrow(ctx->inner, site, elem, n, data, done, &v);
+  const bool ok = ctx->b->sharing->import_vector(ctx->inner, site, elem, n, data, done, &v);
   uploaded(ctx, site, node, ok, v, n, out);
   return true;
 }
@@ -192,11 +192,11 @@ static bool delayed_to_host(struct cvl_context *ctx, const struct cvl_value *v, 
   return false;
 }
 
-static bool delayed_lend(struct cvl_context *ctx, const struct cvl_value *v,
-                         struct cvl_loan *loan) {
+static bool delayed_export(struct cvl_context *ctx, const struct cvl_value *v,
+                           struct cvl_export *exported) {
   const struct node *node = await(ctx, v);
   return ctx->error.kind == CVL_E_NONE && node && node->state == NODE_READY &&
-         ctx->b->sharing->lend(ctx->inner, &node->inner, loan);
+         ctx->b->sharing->export_vector(ctx->inner, &node->inner, exported);
 }
 
 /* ---- values cut and put together again: at once, after what makes them ---- */
@@ -386,7 +386,7 @@ static bool delayed_apply(struct cvl_context *ctx, uint64_t site, const struct c
 }
 
 static const struct cvl_superops superops = {delayed_prepare, delayed_discard, delayed_run};
-static const struct cvl_sharing sharing = {delayed_borrow, delayed_lend};
+static const struct cvl_sharing sharing = {delayed_import, delayed_export};
 static const struct cvl_generators generators = {delayed_generate, delayed_generate_segdes};
 static const struct cvl_slices slices = {delayed_slice, delayed_allocate, delayed_fill,
                                          delayed_concatenate};

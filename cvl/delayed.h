@@ -5,7 +5,7 @@
  * tests on this back end depends neither on promptness nor on vectors the host can address:
  *
  *   - results are never CVL_SCALAR or CVL_ONE_SEGMENT; sizes that are known after execution
- * only (PACK, MAKE_SEGDES, and what depends on them) are pending, with bounds that are too
+ * only (PACK, MAKE_SEGDES, and what depends on them) are deferred, with bounds that are too
  * large
  *   - operations return true; faults appear when the operation runs, at the latest in `check`
  *     with `wait` set, and only those of what was needed by then in `to_host` and the like

@@ -1,24 +1,24 @@
-/* processes.h - processes of a job that run the same program together, and calls by instances
- * dealt out to them, each of which executes some of the instances by itself.
+/* processes.h - processes of a job that run the same program together, and batch calls
+ * distributed to them, each of which executes some of the instances by itself.
  */
 #ifndef RAVEL_CVL_PROCESSES_H
 #define RAVEL_CVL_PROCESSES_H
 
 #include "cvl/cvl.h"
 
-/* How many elements (of a descriptor: segments) an operand or result of a call by instances
+/* How many elements (of a descriptor: segments) an operand or result of a batch call
  * has: one for each instance; the same ones for all; or those of the segments of another one,
  * whose number this is. */
 #define CVL_EACH   (UINT32_MAX - 1)
 #define CVL_SHARED UINT32_MAX
 
-/* A call by instances that is dealt out. */
-struct cvl_deal {
+/* A batch call that is distributed to the processes of a job. */
+struct cvl_distributed_call {
   uint64_t instances;
   uint32_t count;                   /* operands; the first is the descriptor of the instances */
   const uint32_t *sizes;            /* of each */
   const struct cvl_value *operands; /* borrowed until the call has been collected */
-  /* What `deal` sets: */
+  /* What `distribute` sets: */
   uint32_t processes;
   uint64_t first, n;                 /* instances of this process, which it executes with */
   const struct cvl_backend *backend; /* these, which are its alone: */
@@ -56,12 +56,12 @@ struct cvl_processes {
   /* Decides which instances are whose, by how much their operands take, and brings these there.
    * False if the call is not worth it, or there is too little memory: then nothing has been
    * done, and it is not a fault. */
-  bool (*deal)(struct cvl_context *, uint64_t site, struct cvl_deal *);
-  /* Ends it, between which functions of the deal's context and sum_before only are called.
+  bool (*distribute)(struct cvl_context *, uint64_t site, struct cvl_distributed_call *);
+  /* Ends it, between which functions of the call's context and sum_before only are called.
    * `good`, the same on all processes: each has the results of its instances, `count` values of
-   * deal->context, which pass to the function, and out[k] becomes result k of all instances.
+   * call->context, which pass to the function, and out[k] becomes result k of all instances.
    * Else the call is to be executed in another way. */
-  void (*collect)(struct cvl_context *, uint64_t site, struct cvl_deal *, bool good,
+  void (*collect)(struct cvl_context *, uint64_t site, struct cvl_distributed_call *, bool good,
                   uint32_t count, struct cvl_value *own, struct cvl_value *out);
 };
 

@@ -13,7 +13,7 @@ struct cvl_notice {
 };
 
 /* Elements of a vector that somebody else reads. */
-struct cvl_loan {
+struct cvl_export {
   const void *data;
   struct cvl_notice end; /* called by who reads, on any thread, before or after `close` */
 };
@@ -24,12 +24,14 @@ struct cvl_sharing {
    * or another function of the table, on the thread that calls it, once in every case, a
    * failure of this one included. The elements are only read, and nothing behind them. A back
    * end may copy them after all, and does where their alignment is not that of their type. */
-  bool (*borrow)(struct cvl_context *, uint64_t site, enum cvl_elem, uint64_t n,
-                 const void *data, struct cvl_notice done, struct cvl_value *out);
+  bool (*import_vector)(struct cvl_context *, uint64_t site, enum cvl_elem, uint64_t n,
+                        const void *data, struct cvl_notice done, struct cvl_value *out);
   /* The elements of a vector where they are, aligned to their type: they stay there and as they
-   * are until loan->end is called, whoever releases the vector, and if the context is closed.
-   * Waits. False, without a fault, if they can only be copied: borrowed ones, for example. */
-  bool (*lend)(struct cvl_context *, const struct cvl_value *, struct cvl_loan *loan);
+   * are until exported->end is called, whoever releases the vector, and if the context is
+   * closed. Waits. False, without a fault, if they can only be copied: borrowed ones, for
+   * example. */
+  bool (*export_vector)(struct cvl_context *, const struct cvl_value *,
+                        struct cvl_export *exported);
 };
 
 /* Elements that the host makes where the back end wants to have them. `fill` writes elements
@@ -65,7 +67,7 @@ struct cvl_device_memory {
                void *dst);
   /* A copy of the n elements of a vector, in memory of the device that is not the context's. */
   bool (*copy_to)(struct cvl_context *, uint64_t site, const struct cvl_value *, uint64_t n,
-                  struct cvl_loan *);
+                  struct cvl_export *);
 };
 
 #endif

@@ -1,4 +1,4 @@
-/* chunked-results.c - functions by instances made of superoperators whose results the program
+/* chunked-results.c - lifted functions made of superoperators whose results the program
  * ends with.
  *
  * A superoperator that computes each element of a result from the elements of its operands at
@@ -6,7 +6,7 @@
  * for it. But where results leave memory as they are computed (struct machine_sink), the result
  * itself need not be there as a whole. So with the option chunked_results, when everything else
  * is done, each such superoperator, or single elementwise operation, at the end of the entry
- * function becomes the body of a function by instances whose instances are the positions. What
+ * function becomes the body of a lifted function whose instances are the positions. What
  * fusion has decided stays as it is.
  *
  * Operands are elements of the positions, shared (whole vectors that are gathered from, values

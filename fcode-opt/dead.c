@@ -5,7 +5,7 @@
  * is needed; a result of a function if that result of some call is. So a value that a recursive
  * function only passes to itself is not needed.
  *
- * A function by instances keeps parameter 0, and each descriptor that the size of another
+ * A lifted function keeps parameter 0, and each descriptor that the size of another
  * parameter or result refers to. */
 #include "ir/dead.h"
 #include "fcode-opt/passes.h"
@@ -121,7 +121,7 @@ static void walk_needs(struct need *n) {
   n->changed |= d.changed;
 }
 
-/* In a function by instances, marks the descriptors that the sizes of needed results refer to.
+/* In a lifted function, marks the descriptors that the sizes of needed results refer to.
  */
 static void mark_result_sizes(struct need *n, uint32_t f) {
   const struct ir_function *function = &n->o->program->functions[f];
@@ -133,7 +133,7 @@ static void mark_result_sizes(struct need *n, uint32_t f) {
   }
 }
 
-/* In a function by instances, marks parameter 0, and the descriptors that the sizes of needed
+/* In a lifted function, marks parameter 0, and the descriptors that the sizes of needed
  * parameters refer to. */
 static void mark_parameter_sizes(struct need *n, uint32_t f) {
   const struct ir_function *function = &n->o->program->functions[f];

@@ -1,7 +1,7 @@
 /* fcode-opt.c - the driver: copies the program and runs the passes in order; liveness,
  * verification, listings and statistics after each.
  *
- * A program with functions by instances may be optimised more than once: each time without the
+ * A program with lifted functions may be optimised more than once: each time without the
  * marks of those that fusion showed not to be worth their calls the time before (instances.c).
  */
 #include "base/number.h"
@@ -145,7 +145,7 @@ static const struct pass passes[] = {
 struct driver {
   struct opt o;
   struct guard guard;   /* its arena is there from the beginning */
-  struct arena decided; /* what is known of functions by instances */
+  struct arena decided; /* what is known of lifted functions */
   struct diag_list *diags;
   bool broken; /* a pass broke a rule of the let-form */
   bool warned; /* a pass failed a check of itself */

@@ -1,4 +1,4 @@
-/* hoist.c - what a function by instances computes of shared operands only moves to its callers.
+/* hoist.c - what a lifted function computes of shared operands only moves to its callers.
  *
  * It gives the same for every chunk of the instances, so it is to be computed once: its results
  * become shared parameters. What moves:

@@ -5,7 +5,7 @@
  * exponentially where each function calls the next one twice. Callees come before callers, so a
  * small body is already expanded when it is copied. A body with one call site is not: it is
  * expanded where it goes, so that it is copied once however deep the calls above it are nested.
- * A function by instances stays: instances.c decides whether it is worth its call. Those of a
+ * A lifted function stays: instances.c decides whether it is worth its call. Those of a
  * loop for many instances stay, since the machine counts rounds by their calls.
  */
 #include "fcode-opt/passes.h"

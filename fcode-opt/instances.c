@@ -1,6 +1,6 @@
-/* instances.c - which functions by instances are worth their calls.
+/* instances.c - which lifted functions are worth their calls.
  *
- * A call by instances lets the machine compute some instances at a time, so that what a body
+ * A batch call lets the machine compute some instances at a time, so that what a body
  * makes on the way exists for those only. A body that makes nothing on the way gains nothing by
  * that, and loses what fusion could do with its callers: it is to be inlined.
  *
@@ -10,7 +10,7 @@
  *   reads, of another length than there are instances (such a vector is no longer than the
  *   parameters and results) and not of a length that is shared or known;
  * - calls itself, perhaps indirectly;
- * - calls a function by instances that is worth it, or one that was too large to be inlined.
+ * - calls a lifted function that is worth it, or one that was too large to be inlined.
  *
  * Before fusion a vector does not count if fusion is expected to keep it out of memory:
  * producers and consumers on one domain, no reduction of own elements to wait for, and no check
@@ -48,7 +48,7 @@ struct search {
   const struct sizes *sizes;
   struct calls calls;
   struct arena *kept; /* of reasons */
-  const char **worth; /* per function by instances: why it is, or NULL */
+  const char **worth; /* per lifted function: why it is, or NULL */
   uint32_t index;     /* of the function */
   const struct ir_function *f;
   ARRAY(uint32_t) lengths; /* classes of lengths that are not the function's own */
@@ -225,7 +225,7 @@ static const char *of_block(struct search *s, const struct ir_block *block) {
   return why;
 }
 
-/* Returns why a function by instances is worth its call; or NULL. */
+/* Returns why a lifted function is worth its call; or NULL. */
 static const char *of_function(struct search *s, uint32_t index) {
   s->index = index;
   s->f = &s->o->program->functions[index];

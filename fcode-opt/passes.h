@@ -117,7 +117,7 @@ uint32_t rewrite_add_function(struct opt *, const struct ir_function *);
  */
 struct superop *rewrite_superop(struct opt *, struct superop);
 /* Add parameters to a function, and operands for them to a call. They are variables that
- * nothing in the function binds any more. In a function by instances they are shared. */
+ * nothing in the function binds any more. In a lifted function they are shared. */
 void rewrite_add_params(struct opt *, struct ir_function *, const ir_var *, uint32_t count);
 struct ir_binding rewrite_add_operands(struct opt *, const struct ir_binding *call,
                                        const ir_var *, uint32_t count);
@@ -163,7 +163,7 @@ uint8_t binding_effects(const struct calls *, const struct ir_binding *);
 /* Returns whether an operation cannot fail on any operands of its kinds (limits are exempt). */
 bool binding_never_fails(const struct ir_binding *);
 
-/* ---- functions by instances: instances.c ---- */
+/* ---- lifted functions: instances.c ---- */
 
 /* The decision about one function of the program that is optimised. */
 struct instances_decision {

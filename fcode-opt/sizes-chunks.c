@@ -1,4 +1,4 @@
-/* sizes-chunks.c - which facts of a call by instances hold for chunks of its instances.
+/* sizes-chunks.c - which facts of a batch call hold for chunks of its instances.
  *
  * Sizes in chunks are of these families, each numbered by the parameter that stands for it:
  *

@@ -88,9 +88,9 @@ static inline uint32_t term_same(ir_var v) {
   return TERMS_PER_VAR * v + TERM_SAME;
 }
 
-/* ---- calls by instances: sizes-chunks.c ---- */
+/* ---- batch calls: sizes-chunks.c ---- */
 
-/* A function by instances is executed for chunks of the instances, so at its entry only those
+/* A lifted function is executed for chunks of the instances, so at its entry only those
  * facts of a call hold that hold for every chunk of its operands. Each term of its parameters
  * is in a *family* of terms that chunks change alike: equal terms of one family stay equal.
  * Numbers, but for those of what is shared, do not stay. */

@@ -76,7 +76,7 @@ static void boundary_lay_out(struct sizes_boundary *b, const struct ir_program *
 }
 
 /* Removes from b the facts that do not hold here for the listed variables. True if there were
- * any. At the entry of a function by instances, `c` has the sizes of its chunks; else NULL. */
+ * any. At the entry of a lifted function, `c` has the sizes of its chunks; else NULL. */
 static bool boundary_meet(struct sizes_walk *w, struct sizes_boundary *b,
                           const struct pair_of_lists *l, const struct sizes_chunks *c) {
   if (b->count > MAX_BOUNDARY) {
@@ -367,7 +367,7 @@ static struct callers callers_make(struct opt *o) {
   return c;
 }
 
-/* At the entry of a function by instances sizes are as its mark says, which the compiler
+/* At the entry of a lifted function sizes are as its mark says, which the compiler
  * ensures as it does of indices (`guarded` of ir.h). What a check has ensured does not move
  * before it. */
 static void learn_mark(struct sizes_walk *w, const struct ir_function *f) {

@@ -110,7 +110,7 @@ static const uint8_t *type_words(struct stack_code *s, const struct ir_kind *con
   return list;
 }
 
-/* Declares what the entry, or a function by instances, takes and leaves, so that the program
+/* Declares what the entry, or a lifted function, takes and leaves, so that the program
  * can be read again. An argument of any kind is not used; a program takes no pairs. */
 static void declare_arguments(struct stack_code *s, const struct ir_function *f,
                               struct vcode_function *out) {

@@ -133,7 +133,7 @@ static bool report_fused(const struct build *b, struct diag_list *diags) {
   return false;
 }
 
-/* ---- functions by instances ---- */
+/* ---- lifted functions ---- */
 
 static bool report_mark(const struct build *b, const struct vcode_function *f,
                         const char *fault, struct diag_list *diags) {

@@ -1,4 +1,4 @@
-/* instances.h - the rules of functions by instances, for ir_build and ir_verify. */
+/* instances.h - the rules of lifted functions, for ir_build and ir_verify. */
 #ifndef RAVEL_IR_INSTANCES_H
 #define RAVEL_IR_INSTANCES_H
 

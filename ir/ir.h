@@ -21,7 +21,7 @@
  * machine's stack interpreter runs with every check. A program that must fail is refused:
  * ir_build reports a violation that every run reaches (must-fail.h).
  *
- * A mark of a function by instances is taken over. Such a function takes as many items as its
+ * A mark of a lifted function is taken over. Such a function takes as many items as its
  * mark says, of the kinds that its signature, if it has one, gives to what is only moved. A
  * mark that breaks a rule is an error of the program. One without let-form loses its mark.
  * Marks of rounds are taken over likewise, and stay.
@@ -110,9 +110,9 @@ struct ir_block {
   ir_var *drops;       /* after it does: to be released at its beginning */
 };
 
-/* ---- calls by instances ---- */
+/* ---- batch calls ---- */
 
-/* The size of a parameter or result of a function by instances is the length of a vector or the
+/* The size of a parameter or result of a lifted function is the length of a vector or the
  * number of segments of a descriptor. IR_EACH: it is the number of instances. A number: it is
  * the total of the descriptor with this number, a parameter for a parameter and a result for a
  * result. IR_SHARED, for parameters only: the value is the same for all instances. */

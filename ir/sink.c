@@ -1,4 +1,4 @@
-/* sink.c - see sink.h. */
+/* consumer.c - see sink.h. */
 #include "ir/sink.h"
 
 /* A block, the block around it, and the bindings moved into it. */

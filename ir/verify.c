@@ -320,7 +320,7 @@ static bool has_instance_marks(const struct ir_program *program) {
   return false;
 }
 
-/* Checks the marks of functions by instances, in a program that keeps all other rules. */
+/* Checks the marks of lifted functions, in a program that keeps all other rules. */
 static void check_instances(struct arena *scratch, void *context) {
   const struct verification *job = context;
   const struct ir_program *program = job->program;

@@ -2,7 +2,7 @@
 #include "libravel/private.h"
 
 #include "libravel/report.h"
-#include "libravel/spools.h"
+#include "libravel/spills.h"
 
 /* ---- failures ---- */
 
@@ -77,23 +77,23 @@ static enum machine_outcome call_machine(struct ravel_context *c, struct work *w
 /* Returns whether a call that lacked memory may have more of it the next time, and nobody sees
  * that it is executed twice. */
 static bool is_worth_another(const struct ravel_context *c, enum machine_outcome outcome,
-                             const struct result_spools *spools) {
+                             const struct result_spills *spills) {
   const struct permissions *p = &c->options.machine.permissions;
   const struct machine_failure *f = machine_failure(c->machine);
-  return outcome == MACHINE_ERROR && spools->refused &&
+  return outcome == MACHINE_ERROR && spills->refused &&
          (f->memory || f->own_memory || f->whole) && !p->files && !p->processes &&
          !(c->write && c->printed.length > 0) && stop_asks(&c->stop) == STOP_NOT;
 }
 
-static enum machine_outcome call_with_spools(struct ravel_context *c, struct work *w) {
-  struct result_spools spools;
-  result_spools_begin(c, &spools, false);
+static enum machine_outcome call_with_spills(struct ravel_context *c, struct work *w) {
+  struct result_spills spills;
+  result_spills_begin(c, &spills, false);
   enum machine_outcome outcome = call_machine(c, w);
-  result_spools_end(&spools);
-  if (!is_worth_another(c, outcome, &spools)) return outcome;
-  result_spools_begin(c, &spools, true);
+  result_spills_end(&spills);
+  if (!is_worth_another(c, outcome, &spills)) return outcome;
+  result_spills_begin(c, &spills, true);
   outcome = call_machine(c, w);
-  result_spools_end(&spools);
+  result_spills_end(&spills);
   return outcome;
 }
 
@@ -101,7 +101,7 @@ enum ravel_code ravel_run(struct ravel_context *c, const struct ravel_function *
                           const struct cvl_value *arguments, uint64_t argument_count,
                           struct cvl_value *results, uint64_t result_count) {
   struct work w = {f, arguments, argument_count, results, result_count, {0}};
-  const enum machine_outcome outcome = call_with_spools(c, &w);
+  const enum machine_outcome outcome = call_with_spills(c, &w);
   if (outcome != MACHINE_DONE) return ravel_fail_run(c, f, outcome, &w.reported);
   return check_results(c, f, results, result_count);
 }

@@ -5,12 +5,12 @@
 
 #include <string.h>
 
-/* Columns that were seen by a caller: loans from the back end, and copies of the rest. */
+/* Columns that were seen by a caller: exports from the back end, and copies of the rest. */
 struct ravel_view {
   struct ravel_view *next;
   void *block;
   size_t bytes, count;
-  struct cvl_loan loans[]; /* count; without a function to end it: none */
+  struct cvl_export exports[]; /* count; without a function to end it: none */
 };
 
 /* The columns of a value on their way into a block of memory of the host. */
@@ -27,12 +27,12 @@ struct output {
 
 /* Returns whether the back end has the elements as they are wanted, and lends them. */
 static bool lend_column(const struct output *o, uint32_t k, const struct ravel_column *column,
-                        struct cvl_loan *loan) {
+                        struct cvl_export *exported) {
   const struct cvl_value *v = &o->v->columns[k];
   const bool is_bool = v->elem == CVL_BOOL && column->element == RAVEL_BOOL8;
   return v->form == CVL_VECTOR && (is_bool || ravel_elements_agree(o->c, column->element)) &&
          column->length >= RAVEL_WORTH_BORROWING / ravel_element_bytes(column->element) &&
-         ravel_lend(o->c, v, loan);
+         ravel_lend(o->c, v, exported);
 }
 
 /* Elements in a column, which begins at a multiple of 16 bytes. */
@@ -57,8 +57,8 @@ static enum ravel_code measure_column(struct output *o, uint32_t k, size_t i, si
   }
   column->length = n + ravel_are_offsets(column->element);
   column->data = NULL;
-  if (o->view && lend_column(o, k, column, &o->view->loans[i])) {
-    column->data = o->view->loans[i].data;
+  if (o->view && lend_column(o, k, column, &o->view->exports[i])) {
+    column->data = o->view->exports[i].data;
   } else {
     *bytes += padded(column);
   }
@@ -182,12 +182,12 @@ enum ravel_code ravel_columns(struct ravel_context *c, const struct ravel_value 
 /* ---- views ---- */
 
 static size_t bytes_of_view(size_t count) {
-  return sizeof(struct ravel_view) + count * sizeof(struct cvl_loan);
+  return sizeof(struct ravel_view) + count * sizeof(struct cvl_export);
 }
 
 static void free_view(struct ravel_context *c, struct ravel_view *view) {
   for (size_t i = 0; i < view->count; i++) {
-    if (view->loans[i].end.call) view->loans[i].end.call(view->loans[i].end.with);
+    if (view->exports[i].end.call) view->exports[i].end.call(view->exports[i].end.with);
   }
   if (view->block) heap_free(&c->heap, view->block, view->bytes);
   heap_free(&c->heap, view, bytes_of_view(view->count));

@@ -67,13 +67,13 @@ static enum ravel_code copy_tensor(struct ravel_context *c, const struct cvl_val
 
 static bool lend_tensor(struct ravel_context *c, const struct cvl_value *elements,
                         DLTensor *tensor, struct exported *x) {
-  struct cvl_loan loan;
+  struct cvl_export exported;
   if (x->shape * (tensor->dtype.bits / 8) < RAVEL_WORTH_BORROWING) return false;
-  if (tensor->dtype.code == kDLUInt || !ravel_lend(c, elements, &loan)) {
+  if (tensor->dtype.code == kDLUInt || !ravel_lend(c, elements, &exported)) {
     return false;
   }
-  tensor->data = (void *)(uintptr_t)loan.data; /* the flag says that it is only read */
-  x->end = loan.end;
+  tensor->data = (void *)(uintptr_t)exported.data; /* the flag says that it is only read */
+  x->end = exported.end;
   x->lent = true;
   return true;
 }
@@ -81,13 +81,13 @@ static bool lend_tensor(struct ravel_context *c, const struct cvl_value *element
 /* Exports elements of vectors on a device, which stay there. */
 static enum ravel_code copy_on_device(struct ravel_context *c, const struct cvl_value *elements,
                                       int32_t device, DLTensor *tensor, struct exported *x) {
-  struct cvl_loan loan;
+  struct cvl_export exported;
   tensor->device = (DLDevice){kDLCUDA, device};
-  if (!machine_value_to_device(c->machine, elements, (uint64_t)x->shape, &loan, c->diags)) {
+  if (!machine_value_to_device(c->machine, elements, (uint64_t)x->shape, &exported, c->diags)) {
     return ravel_fail_machine(c);
   }
-  tensor->data = (void *)(uintptr_t)loan.data;
-  x->end = loan.end;
+  tensor->data = (void *)(uintptr_t)exported.data;
+  x->end = exported.end;
   return RAVEL_OK;
 }
 

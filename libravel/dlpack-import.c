@@ -167,7 +167,7 @@ static enum ravel_code add_elements(struct ravel_context *c, struct taken *t,
   }
   const struct cvl_notice done = t->done;
   t->done.call = NULL;
-  return machine_value_borrow(c->machine, elem, t->data, t->length, done, out, c->diags)
+  return machine_value_import(c->machine, elem, t->data, t->length, done, out, c->diags)
              ? RAVEL_OK
              : ravel_fail_machine(c);
 }

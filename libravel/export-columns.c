@@ -52,9 +52,9 @@ static enum ravel_code export_numbers(struct export *e, const struct level *l,
   enum ravel_code code = begin_level(e, l, format, 2, 0);
   if (code == RAVEL_OK) code = take_column(e, l->n, &column);
   if (code != RAVEL_OK) return code;
-  struct cvl_loan loan;
-  if (e->lend && e->lend(e->with, column, &loan)) {
-    export_lent(l->array, 1, &loan);
+  struct cvl_export exported;
+  if (e->lend && e->lend(e->with, column, &exported)) {
+    export_lent(l->array, 1, &exported);
     return RAVEL_OK;
   }
   void *buffer = export_buffer(l->array, 1, l->n, bytes);

@@ -83,10 +83,10 @@ void *export_buffer(struct ArrowArray *a, unsigned i, uint64_t n, uint64_t bytes
   return data;
 }
 
-void export_lent(struct ArrowArray *a, unsigned i, const struct cvl_loan *loan) {
+void export_lent(struct ArrowArray *a, unsigned i, const struct cvl_export *exported) {
   struct owned_array *own = a->private_data;
-  own->buffers[i] = loan->data;
-  own->ends[i] = loan->end;
+  own->buffers[i] = exported->data;
+  own->ends[i] = exported->end;
 }
 
 /* ---- schemas ---- */

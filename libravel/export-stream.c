@@ -4,37 +4,37 @@
  * The value is exported as one array, which shares what is in temporary files; the arrays of
  * the stream are slices of it.
  */
-#include "libravel/spools.h"
+#include "libravel/spills.h"
 
 #include "libravel/export.h"
 
 #include <stdlib.h>
 
-/* The spools of the value, whose pages the stream gives back when they have been read. */
+/* The spills of the value, whose pages the stream gives back when they have been read. */
 struct readers {
   uint32_t count;
-  struct ravel_spool *spools[];
+  struct ravel_spill *spills[];
 };
 
 static void readers_give_back(void *with) {
   const struct readers *r = with;
-  for (uint32_t i = 0; i < r->count; i++) ravel_spool_give_back(r->spools[i]);
+  for (uint32_t i = 0; i < r->count; i++) ravel_spill_give_back(r->spills[i]);
 }
 
 static void readers_end(void *with) {
   struct readers *r = with;
-  for (uint32_t i = 0; i < r->count; i++) ravel_spool_release(r->spools[i]);
+  for (uint32_t i = 0; i < r->count; i++) ravel_spill_release(r->spills[i]);
   free(r);
 }
 
-/* Returns the spools' readers; NULL without memory. */
+/* Returns the spills' readers; NULL without memory. */
 static struct readers *begin_readers(struct ravel_context *c, const struct ravel_value *value) {
-  struct readers *r = malloc(sizeof *r + value->count * sizeof r->spools[0]);
+  struct readers *r = malloc(sizeof *r + value->count * sizeof r->spills[0]);
   if (!r) return NULL;
   r->count = 0;
   for (uint32_t i = 0; i < value->count; i++) {
-    r->spools[r->count] = ravel_spool_of(c, &value->columns[i]);
-    r->count += r->spools[r->count] != NULL;
+    r->spills[r->count] = ravel_spill_of(c, &value->columns[i]);
+    r->count += r->spills[r->count] != NULL;
   }
   return r;
 }
@@ -45,7 +45,7 @@ static struct readers *begin_readers(struct ravel_context *c, const struct ravel
 static int64_t suitable_rows(const struct readers *r, int64_t rows) {
   enum { ARRAY_BYTES = 16 << 20 };
   uint64_t bytes = 0;
-  for (uint32_t i = 0; i < r->count; i++) bytes += ravel_spool_length(r->spools[i]);
+  for (uint32_t i = 0; i < r->count; i++) bytes += ravel_spill_length(r->spills[i]);
   const uint64_t arrays = bytes / ARRAY_BYTES + 1;
   const int64_t each = (int64_t)((uint64_t)rows / arrays);
   return each > 0 ? each : 1;

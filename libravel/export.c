@@ -20,12 +20,12 @@ static enum ravel_code copy_value_elements(void *with, uint32_t column, uint64_t
   return ravel_fail_machine(c);
 }
 
-static bool lend_value_elements(void *with, uint32_t column, struct cvl_loan *loan) {
+static bool lend_value_elements(void *with, uint32_t column, struct cvl_export *exported) {
   const struct exported *x = with;
   const uint64_t bytes =
       x->lengths[column] * elem_info((enum cvl_elem)x->value->columns[column].elem)->bytes;
   return bytes >= RAVEL_WORTH_BORROWING &&
-         ravel_lend(x->context, &x->value->columns[column], loan);
+         ravel_lend(x->context, &x->value->columns[column], exported);
 }
 
 static enum ravel_code export_value(struct exported *x, struct ArrowSchema *schema,

@@ -21,9 +21,9 @@ struct export {
   /* Copies elements first .. first + n of a column, in these widths; lengths as int64_t, bools
    * as bytes. */
   enum ravel_code (*copy)(void *with, uint32_t column, uint64_t first, uint64_t n, void *to);
-  /* Lends all elements of a column where they are, in these widths, until loan->end is called.
-   * Returns false if they have to be copied. NULL: they always have to be. */
-  bool (*lend)(void *with, uint32_t column, struct cvl_loan *loan);
+  /* Lends all elements of a column where they are, in these widths, until exported->end is
+   * called. Returns false if they have to be copied. NULL: they always have to be. */
+  bool (*export_vector)(void *with, uint32_t column, struct cvl_export *exported);
   void *with;
   uint32_t column;   /* the next */
   char problem[200]; /* "", or what is wrong */
@@ -59,7 +59,7 @@ bool export_begin_array(struct ArrowArray *, uint64_t n, int64_t buffers, int64_
 /* Allocates buffer i, aligned and padded to 64 bytes; NULL without memory. */
 void *export_buffer(struct ArrowArray *, unsigned i, uint64_t n, uint64_t bytes_each);
 /* Makes lent elements buffer i. */
-void export_lent(struct ArrowArray *, unsigned i, const struct cvl_loan *);
+void export_lent(struct ArrowArray *, unsigned i, const struct cvl_export *);
 /* Makes *schema one with released children; format is a constant. Without a name it is field
  * `number`. Returns false without memory. */
 bool export_begin_schema(struct ArrowSchema *, const char *format, const char *name,

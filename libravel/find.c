@@ -58,8 +58,8 @@ bool ravel_function_prepare(struct ravel_context *c, struct ravel_function *f) {
   struct fcode_opt_options optimiser = fcode_opt_default_options();
   /* A text with superoperators is that of an optimised program. */
   const bool optimised = f->program->vcode && f->program->superop_count > 0;
-  /* Elements of large results are written once more for that: who sets `spool` wants it. */
-  optimiser.chunked_results = c->options.spool > 0;
+  /* Elements of large results are written once more for that: who sets `spill` wants it. */
+  optimiser.chunked_results = c->options.spill > 0;
   if (c->options.optimise && !optimised) {
     f->program = fcode_opt(&f->work, f->program, &optimiser, NULL, NULL, c->diags);
     if (!f->program) memory_failed();

@@ -1,5 +1,5 @@
 /* import.c - ravel_import and ravel_import_stream: columns of a producer into the back end. */
-#include "libravel/spools.h"
+#include "libravel/spills.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -33,7 +33,7 @@ struct taken {
   uint64_t some;              /* arrays that were not empty */
   struct arena arena;
   struct import import;
-  struct import_spools spools;
+  struct import_spills spills;
   struct ravel_value *value;
 };
 
@@ -89,7 +89,7 @@ static enum ravel_code borrow_array(const struct upload *u, const void *data, ui
   struct hold *hold = u->t->holds.items[array];
   hold->users++;
   return code_of_upload(
-      u, machine_value_borrow(u->c->machine, import_elem(&u->t->import, u->number), data,
+      u, machine_value_import(u->c->machine, import_elem(&u->t->import, u->number), data,
                               u->column->length, (struct cvl_notice){let_go_of_array, hold},
                               u->out, u->c->diags));
 }
@@ -99,7 +99,7 @@ static enum ravel_code give_made(const struct upload *u) {
   const enum cvl_elem elem = import_elem(&u->t->import, u->number);
   const void *data = import_gather(&u->t->import, u->number);
   if (!data) return refuse_arrays(u->c, u->t);
-  return code_of_upload(u, machine_value_borrow(u->c->machine, elem, data, u->column->length,
+  return code_of_upload(u, machine_value_import(u->c->machine, elem, data, u->column->length,
                                                 import_give(&u->t->import, u->number), u->out,
                                                 u->c->diags));
 }
@@ -146,8 +146,8 @@ static enum ravel_code upload_array_lengths(const struct upload *u) {
 
 static enum ravel_code upload_column(const struct upload *u) {
   struct taken *t = u->t;
-  if (t->spools.columns && u->number > 0) {
-    return import_spools_upload(u->c, &t->import, &t->spools, u->number, u->out);
+  if (t->spills.columns && u->number > 0) {
+    return import_spills_upload(u->c, &t->import, &t->spills, u->number, u->out);
   }
   return u->column->kind == COLUMN_SEGDES ? upload_array_lengths(u) : upload_array_elements(u);
 }
@@ -203,18 +203,18 @@ static enum ravel_code fail_stream(struct ravel_context *c, struct taken *t, int
                     said ? said : strerror(error));
 }
 
-/* Moves the contents of the arrays to spools, and releases them. */
-static enum ravel_code spool_held(struct ravel_context *c, struct taken *t) {
+/* Moves the contents of the arrays to spills, and releases them. */
+static enum ravel_code spill_held(struct ravel_context *c, struct taken *t) {
   enum ravel_code code = fill_columns(c, t);
-  if (code == RAVEL_OK) code = import_spools_add(c, &t->import, &t->spools);
+  if (code == RAVEL_OK) code = import_spills_add(c, &t->import, &t->spills);
   for (size_t i = 0; i < t->holds.count; i++) let_go_of_array(t->holds.items[i]);
   t->holds.count = 0;
   return code;
 }
 
 /* A single array stays where it is, however large. */
-static bool spools_wanted(const struct ravel_context *c, const struct taken *t) {
-  return t->spools.columns || (t->some > 1 && import_spools_wanted(c, &t->import));
+static bool spills_wanted(const struct ravel_context *c, const struct taken *t) {
+  return t->spills.columns || (t->some > 1 && import_spills_wanted(c, &t->import));
 }
 
 /* Fetches and checks all arrays of the stream. */
@@ -229,7 +229,7 @@ static enum ravel_code fetch_arrays(struct ravel_context *c, struct taken *t) {
     if (!import_check(&t->import, &t->single)) return refuse_batch(c, t, batch);
     t->some += t->single.length > 0;
     hold_single(t);
-    const enum ravel_code code = spools_wanted(c, t) ? spool_held(c, t) : ravel_stopped(c);
+    const enum ravel_code code = spills_wanted(c, t) ? spill_held(c, t) : ravel_stopped(c);
     if (code != RAVEL_OK) return code;
   }
 }
@@ -251,7 +251,7 @@ static enum ravel_code import_taken(struct ravel_context *c, struct taken *t, ra
   arena_init(&t->arena, &c->heap);
   stop_begin(&c->stop, 0);
   const enum ravel_code code = ravel_guarded(c, work, t);
-  import_spools_free(c, &t->import, &t->spools);
+  import_spills_free(c, &t->import, &t->spills);
   import_free(&t->import);
   release_taken(t);
   arena_free(&t->arena);

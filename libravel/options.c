@@ -58,10 +58,10 @@ static bool set_chunks(struct machine_chunks *chunks, const char *value) {
   return true;
 }
 
-static bool set_spool(struct ravel_options *o, const char *value) {
-  o->no_spools = strcmp(value, "no") == 0;
-  o->spool = 0;
-  return o->no_spools || strcmp(value, "0") == 0 || parse_bytes(value, &o->spool);
+static bool set_spill(struct ravel_options *o, const char *value) {
+  o->no_spills = strcmp(value, "no") == 0;
+  o->spill = 0;
+  return o->no_spills || strcmp(value, "0") == 0 || parse_bytes(value, &o->spill);
 }
 
 /* Sets a time in digits and a point, whatever the locale of the process. */
@@ -100,7 +100,7 @@ static bool set_option(struct ravel_options *o, const char *name, const char *va
   if (strcmp(name, "memory") == 0) return set_memory(o, value);
   if (strcmp(name, "time") == 0) return set_time(o, value);
   if (strcmp(name, "chunks") == 0) return set_chunks(&m->chunks, value);
-  if (strcmp(name, "spool") == 0) return set_spool(o, value);
+  if (strcmp(name, "spool") == 0) return set_spill(o, value);
   if (strcmp(name, "int") == 0) {
     return set_width(value, CVL_I64, CVL_I32, &m->widths.int_elem);
   }

@@ -14,8 +14,8 @@ struct ravel_options {
   char backend[32];
   char kernels[4096]; /* "": none */
   double seconds;     /* of a call; 0: no limit */
-  uint64_t spool;     /* bytes from which on columns go to temporary files; 0: defaults */
-  bool no_spools;     /* none do */
+  uint64_t spill;     /* bytes from which on columns go to temporary files; 0: defaults */
+  bool no_spills;     /* none do */
   bool optimise;
   bool compiler;
   char message[400]; /* about the last option that was refused; or "" */
@@ -82,7 +82,7 @@ struct ravel_context {
   struct ravel_function *functions;   /* all, newest first */
   struct ravel_cache cache;           /* of some of them */
   struct ravel_value *values;         /* all, newest first */
-  struct ravel_spool *spools;         /* that vectors are on, or are to be */
+  struct ravel_spill *spills;         /* that vectors are on, or are to be */
   struct ravel_statistics statistics; /* of the last call and compilation */
   bool (*progress)(void *data);
   void *progress_data;
@@ -172,7 +172,7 @@ struct ravel_value {
   struct ravel_value *next, **link; /* of the context's list */
   uint64_t references;
   struct type *type;    /* ravel_type_kept */
-  const void *borrowed; /* what columns[1] is on, until its release: borrow.c. Or NULL */
+  const void *borrowed; /* what columns[1] is on, until its release: imported.c. Or NULL */
   bool lost;            /* it shared what was borrowed, and there was no memory to keep it */
   struct ravel_view *views; /* until its release: columns-out.c */
   uint32_t count;
@@ -369,7 +369,7 @@ bool ravel_value_is_ours(struct ravel_context *, const struct ravel_value *);
 struct ravel_value *ravel_value_flat(struct ravel_context *, enum ravel_element,
                                      const void *data, size_t length);
 
-/* ---- borrow.c ---- */
+/* ---- imported.c ---- */
 
 /* Columns of fewer bytes are copied, and no memory of a caller is kept for them: a copy costs
  * about what keeping does. */
@@ -392,11 +392,11 @@ void ravel_drop_columns(struct ravel_value *);
 /* Ends the views that callers have of a value. */
 void ravel_end_views(struct ravel_value *);
 
-/* ---- spools.c ---- */
+/* ---- spills.c ---- */
 
-/* Lends the elements of a vector where they are, as machine_value_lend does, also of one that
+/* Lends the elements of a vector where they are, as machine_value_export does, also of one that
  * is on a temporary file. */
-bool ravel_lend(struct ravel_context *, const struct cvl_value *, struct cvl_loan *);
+bool ravel_lend(struct ravel_context *, const struct cvl_value *, struct cvl_export *);
 
 /* ---- elements.c ---- */
 

@@ -1,4 +1,4 @@
-/* parse-instances.c - the mark of a function by instances: the words of a comment
+/* parse-instances.c - the mark of a lifted function: the words of a comment
  *
  *     {% instances shared each 1 shared -> each 0 }
  *
@@ -8,7 +8,7 @@
 #include <string.h>
 
 #define EXPECTED                                                                               \
-  "the mark of a lifted function is written as "                                              \
+  "the mark of a lifted function is written as "                                               \
   "{%% instances shared each 1 -> each 0 }: "
 
 /* The words of one mark, from a lexer of their own. */

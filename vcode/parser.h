@@ -1,9 +1,9 @@
 /* parser.h - declarations common to the files of the parser. Private to this room.
  *
  * parser.c reads functions and links the program, parse-instruction.c one instruction at a
- * time, parse-constant.c numbers and constants, parse-instances.c marks of functions by
- * instances, definitions.c definitions of superoperators and recorded widths; messages and
- * tokens are in parse-token.c.
+ * time, parse-constant.c numbers and constants, parse-instances.c marks of lifted functions,
+ * definitions.c definitions of superoperators and recorded widths; messages and tokens are in
+ * parse-token.c.
  */
 #ifndef RAVEL_PARSER_H
 #define RAVEL_PARSER_H
@@ -101,7 +101,7 @@ void parser_take_widths(struct parser *);
 
 /* ---- parse-instances.c ---- */
 
-/* Parses the mark of a function by instances, from the comment that the lexer has met behind
+/* Parses the mark of a lifted function, from the comment that the lexer has met behind
  * its name. Returns NULL without one, or after an error. */
 const struct vcode_instances *parser_instances(struct parser *);
 

@@ -74,7 +74,7 @@ struct vcode_fused {
 #define VCODE_EACH   (UINT32_MAX - 1)
 #define VCODE_SHARED UINT32_MAX
 
-/* The mark of a function by instances (docs/internals/memory.md). Each parameter and each
+/* The mark of a lifted function (docs/internals/memory.md). Each parameter and each
  * result is VCODE_EACH, or the number of the parameter (or result) whose segments hold its
  * elements. A parameter may also be VCODE_SHARED. Numbers are below the counts; nothing else is
  * checked. */

@@ -28,7 +28,7 @@ struct machine_tuning {
   void *with;
 };
 
-/* How calls by instances are cut (docs/internals/memory.md). Results do not depend on it. */
+/* How batch calls are cut (docs/internals/memory.md). Results do not depend on it. */
 enum machine_chunks_mode {
   MACHINE_CHUNKS_AUTO,  /* as memory and time want it */
   MACHINE_CHUNKS_OFF,   /* not at all */
@@ -48,7 +48,7 @@ struct machine_options {
   bool opens_late;       /* as in cvl_options */
   uint64_t memory_limit; /* bytes, machine and vectors together; 0: machine_default_memory(),
                             and on a device all that it has */
-  struct machine_chunks chunks;   /* calls by instances */
+  struct machine_chunks chunks;   /* batch calls */
   uint64_t max_depth;             /* of calls; 0: 1,000,000 */
   uint64_t seed;                  /* of RAND */
   struct permissions permissions; /* of the program */
@@ -114,7 +114,7 @@ struct machine_item {
   uint8_t kind; /* enum machine_item_kind */
   bool lent;    /* of an argument: elements that stay as they are until the call of the
                    machine returns, which then need not be copied. Of a result: the memory of a
-                   sink, whose owner ends it, or of an argument that was lent */
+                   consumer, whose owner ends it, or of an argument that was lent */
   uint64_t length;
   union {
     const int64_t *ints; /* INT; SEGDES: the lengths of its segments */
@@ -125,40 +125,40 @@ struct machine_item {
 };
 
 /* Where elements of results go while the program still computes others, so that all of them are
- * never in memory. A vector of a result is given to it if it comes directly from a call by
- * instances that is cut into chunks (docs/internals/memory.md): `with` is the sink's owner, `result` the
- * number of the result on the stack, deepest first. Functions are called on the thread of the
- * machine; one that fails writes a sentence, and the run ends with it. A request to stop is
+ * never in memory. A vector of a result is given to it if it comes directly from a batch call
+ * that is cut into chunks (docs/internals/memory.md): `with` is the consumer's owner, `result`
+ * the number of the result on the stack, deepest first. Functions are called on the thread of
+ * the machine; one that fails writes a sentence, and the run ends with it. A request to stop is
  * theirs to look at when they take long. Results of machine_repeat that are lengths of segments
  * come when the program has ended, as CVL_I64, if there is `wants`. */
-enum { MACHINE_SINK_PROBLEM = FILE_PROBLEM_MAX };
-struct machine_sink {
+enum { MACHINE_CONSUMER_PROBLEM = FILE_PROBLEM_MAX };
+struct machine_consumer {
   /* Whether it takes elements of this type, which are as wide as in the machine. */
   bool (*takes)(void *with, uint64_t result, enum cvl_elem);
-  /* Gets elements first .. first + n of so many, MACHINE_SINK_UNKNOWN while that is not known.
-   * They come in order, but may come once more, from any that came before on. */
+  /* Gets elements first .. first + n of so many, MACHINE_CONSUMER_UNKNOWN while that is not
+   * known. They come in order, but may come once more, from any that came before on. */
   bool (*put)(void *with, uint64_t result, uint64_t first, uint64_t n, uint64_t total,
-              const void *elements, char problem[MACHINE_SINK_PROBLEM]);
+              const void *elements, char problem[MACHINE_CONSUMER_PROBLEM]);
   /* All n have come: where they are, to be read until the results are freed. NULL: a problem.
    */
   const void *(*whole)(void *with, uint64_t result, uint64_t n,
-                       char problem[MACHINE_SINK_PROBLEM]);
+                       char problem[MACHINE_CONSUMER_PROBLEM]);
   void *with;
   /* Whether a result of so many bytes, exactly or by the size of the operands, is one for it:
    * asked before `takes`. NULL: all are. */
   bool (*wants)(void *with, uint64_t bytes);
-  /* For sinks of machine_call: called when nothing reads what `whole` gave any more, at any
+  /* For consumers of machine_call: called when nothing reads what `whole` gave any more, at any
    * time until machine_free; and the vector that is on it. NULL: its owner knows. */
   struct cvl_notice (*end)(void *with, uint64_t result);
   void (*made)(void *with, uint64_t result, const struct cvl_value *vector);
 };
-#define MACHINE_SINK_UNKNOWN UINT64_MAX
+#define MACHINE_CONSUMER_UNKNOWN UINT64_MAX
 
 /* Where processes that run a program together (processes.h) write results, each its own
  * elements, so that none has all of them. Called on the thread of the machine when the program
  * has ended; `begin` and `end` by all processes, which may then call machine_broadcast and
  * machine_from_first. */
-struct machine_own_sink {
+struct machine_own_consumer {
   /* Whether it takes a result of n elements: all processes say the same. */
   bool (*begin)(void *with, struct machine *, uint64_t result, enum machine_item_kind,
                 uint64_t n);
@@ -182,7 +182,7 @@ bool machine_from_first(struct machine *, bool mine, void *data, uint64_t bytes)
  * and they are 64 bits wide in it, they are there and not copied. */
 struct machine_results {
   struct machine_item *items;
-  struct cvl_loan *loans; /* of each item; without a function to end it: none */
+  struct cvl_export *exports; /* of each item; without a function to end it: none */
   uint64_t count;
 };
 
@@ -208,7 +208,7 @@ void machine_forget(struct machine *, struct machine_program *);
 /* Runs the entry function on values of the machine's back end. Arguments are borrowed, but
  * where `owned` is set the reference passes to the call, in every case, so that the memory can
  * be reused. On MACHINE_DONE results[0..result_count), deepest first, are values that belong to
- * the caller (machine_release), and no work and no fault is pending; in every other case they
+ * the caller (machine_release), and no work and no fault is deferred; in every other case they
  * are not set. Another number of results and pairs among them are errors. RAND goes on where
  * the last call that ended in MACHINE_DONE has ended; the first begins with options.seed. */
 enum machine_outcome machine_call(struct machine *, struct machine_program *,
@@ -216,9 +216,9 @@ enum machine_outcome machine_call(struct machine *, struct machine_program *,
                                   struct cvl_value *results, uint64_t result_count,
                                   struct diag_list *);
 
-/* Where results of calls go from now on, as far as the sink takes them; NULL: to memory, as at
- * first. It is borrowed. */
-void machine_use_sink(struct machine *, const struct machine_sink *);
+/* Where results of calls go from now on, as far as the consumer takes them; NULL: to memory, as
+ * at first. It is borrowed. */
+void machine_use_consumer(struct machine *, const struct machine_consumer *);
 
 /* Values outside of calls: the caller's, until machine_release, before machine_free. Functions
  * that return bool add a diagnostic when it is false (machine_failure says why; options.stop
@@ -235,7 +235,7 @@ bool machine_value_vector(struct machine *, enum cvl_elem, const void *data, uin
 /* The same without a copy, where the back end can read them where they are: they stay as they
  * are until done.call is called, by this function or by another one of the machine, on its
  * caller's thread. That happens once, also after an error. */
-bool machine_value_borrow(struct machine *, enum cvl_elem, const void *data, uint64_t n,
+bool machine_value_import(struct machine *, enum cvl_elem, const void *data, uint64_t n,
                           struct cvl_notice done, struct cvl_value *out, struct diag_list *);
 /* The same of elements that a filler makes (sharing.h), by many threads where that pays. */
 bool machine_value_generate(struct machine *, enum cvl_elem, uint64_t n,
@@ -244,9 +244,9 @@ bool machine_value_generate(struct machine *, enum cvl_elem, uint64_t n,
 /* A descriptor of n segments from the offsets that a filler makes, as sharing.h says. */
 bool machine_value_segdes(struct machine *, uint64_t n, const struct cvl_filler *,
                           struct cvl_value *out, struct diag_list *);
-/* The elements of a vector where they are, until loan->end is called: by any thread, perhaps
- * after machine_free. False, without a diagnostic, if they have to be copied. */
-bool machine_value_lend(struct machine *, const struct cvl_value *, struct cvl_loan *);
+/* The elements of a vector where they are, until exported->end is called: by any thread,
+ * perhaps after machine_free. False, without a diagnostic, if they have to be copied. */
+bool machine_value_export(struct machine *, const struct cvl_value *, struct cvl_export *);
 /* Where the back end has its vectors on a device: the number by which others of the process
  * know it. Else false. */
 bool machine_device(struct machine *, int32_t *number);
@@ -256,10 +256,10 @@ bool machine_value_from_device(struct machine *, enum cvl_elem, const void *data
 /* Copies such memory to the host's. */
 bool machine_read_device(struct machine *, const void *data, uint64_t bytes, void *to,
                          struct diag_list *);
-/* A copy of the n elements of a vector for others, in memory of the device, until loan->end is
- * called: by any thread, perhaps after machine_free. */
+/* A copy of the n elements of a vector for others, in memory of the device, until exported->end
+ * is called: by any thread, perhaps after machine_free. */
 bool machine_value_to_device(struct machine *, const struct cvl_value *, uint64_t n,
-                             struct cvl_loan *, struct diag_list *);
+                             struct cvl_export *, struct diag_list *);
 /* The lengths of a descriptor as a vector of INT. */
 bool machine_value_lengths(struct machine *, const struct cvl_value *segdes,
                            struct cvl_value *out, struct diag_list *);
@@ -285,14 +285,16 @@ struct cvl_statistics machine_statistics(const struct machine *);
 struct machine_repetition {
   uint64_t runs;                 /* to be timed; 0: one run, which is not */
   bool counts;                   /* fill in `totals`, by an untimed run behind the first, */
-  bool uncut;                    /* whose calls by instances are not cut: then they depend on
+  bool uncut;                    /* whose batch calls are not cut: then they depend on
                                     neither threads nor memory */
   void (*loaded)(void *context); /* called once, when the arguments are in the back end and
                                     their memory is not needed any more; or NULL */
   void *context;
-  const struct machine_sink *sink;    /* of the results, where nothing is repeated; or NULL. A
-                                         result that it has is `lent`, where `whole` said */
-  const struct machine_own_sink *own; /* likewise; what it has taken is `lent`, and nowhere */
+  const struct machine_consumer
+      *consumer; /* of the results, where nothing is repeated; or NULL. A
+            result that it has is `lent`, where `whole` said */
+  const struct machine_own_consumer
+      *own;        /* likewise; what it has taken is `lent`, and nowhere */
   double *seconds; /* gets the time of each timed run, from arguments to results, both in the
                       back end, which has done everything then. The caller's */
   double first_seconds; /* the time of the run that warms up: superoperators are prepared,

@@ -100,19 +100,19 @@ static struct archive *archive_of(struct entry **entries, size_t count) {
 
 /* ---- what is read of them ---- */
 
-/* A large member is inflated into a spool: to the same bytes, or with the same problem. */
-static bool is_same_spooled(struct zip *z, const struct zip_member *m) {
-  struct array_spools spools = {.heap = &heap};
+/* A large member is inflated into a spill: to the same bytes, or with the same problem. */
+static bool is_same_spilled(struct zip *z, const struct zip_member *m) {
+  struct array_spills spills = {.heap = &heap};
   const char *whole_problem = "none", *problem = "none", **const kept = z->problem;
   z->problem = &whole_problem;
   const char *whole = zip_inflate(z, m, &arena, m->length);
   z->problem = &problem;
-  z->spools = &spools;
-  const char *spooled = zip_inflate_spooled(z, m, &arena);
-  const bool same = !whole == !spooled && strcmp(whole_problem, problem) == 0 &&
-                    (!whole || memcmp(whole, spooled, m->length) == 0);
-  array_spools_end(&spools);
-  z->spools = NULL;
+  z->spills = &spills;
+  const char *spilled = zip_inflate_spilled(z, m, &arena);
+  const bool same = !whole == !spilled && strcmp(whole_problem, problem) == 0 &&
+                    (!whole || memcmp(whole, spilled, m->length) == 0);
+  array_spills_end(&spills);
+  z->spills = NULL;
   z->problem = kept;
   return same;
 }
@@ -124,7 +124,7 @@ static const char *problem_in(const struct archive *a, struct zip *z) {
   if (!zip_read(z, (const char *)a->bytes, a->length)) return problem;
   for (size_t i = 0; i < z->members.count; i++) {
     const struct zip_member *m = &z->members.items[i];
-    if (m->deflated) cr_expect(is_same_spooled(z, m), "%s", m->name);
+    if (m->deflated) cr_expect(is_same_spilled(z, m), "%s", m->name);
     if (!zip_bytes(z, m, &arena)) return problem;
   }
   return problem;

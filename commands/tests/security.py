@@ -265,7 +265,7 @@ class Layer(unittest.TestCase):
     # Source files that open names of neither a user nor a program, or that docs/security.md lists.
     KNOWN = {"base/cache.c", "base/permissions.c", "base/replace.c", "base/temporaries.c",
              "base/groups.c",             # /proc, /sys: limits of control groups
-             "base/spool.c",              # a file without a name, in TMPDIR
+             "base/spill.c",              # a file without a name, in TMPDIR
              "commands/source.c",         # readdir, for "did you mean"
              "commands/output.c",         # mkdir of the cache
              "commands/library-kernels.c",  # what the compiler has made

@@ -125,14 +125,14 @@ Test(late, a_device_that_cannot_be_opened_is_done_without) {
 Test(late, tensors_open_the_device) {
   session s("check");
   const cvl_value v = s.upload(ints(10, 4));
-  cvl_loan loan{};
-  cr_assert(s.b->device_memory->copy_to(s.c, ++s.site, &v, 10, &loan));
-  cr_expect_eq(((const int64_t *)loan.data)[9], 4);
-  loan.end.call(loan.end.with);
+  cvl_export exported{};
+  cr_assert(s.b->device_memory->copy_to(s.c, ++s.site, &v, 10, &exported));
+  cr_expect_eq(((const int64_t *)exported.data)[9], 4);
+  exported.end.call(exported.end.with);
   s.b->release(s.c, &v);
   session without("fail=1");
   const cvl_value w = without.upload(ints(10, 4));
-  cr_expect(!without.b->device_memory->copy_to(without.c, ++without.site, &w, 10, &loan));
+  cr_expect(!without.b->device_memory->copy_to(without.c, ++without.site, &w, 10, &exported));
   cvl_error e{};
   cr_expect(without.b->check(without.c, true, &e) && e.kind == CVL_E_DEVICE);
   without.b->release(without.c, &w);

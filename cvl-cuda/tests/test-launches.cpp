@@ -1,4 +1,4 @@
-/* test-launches.cpp - what launches and waits operations save together: sums that are pending,
+/* test-launches.cpp - what launches and waits operations save together: sums that are deferred,
  * vectors that are reduced or packed by one launch, memory set before a window, lengths that
  * need no level of the tree. And that the results are those of one operation after the other.
  */
@@ -88,7 +88,7 @@ static ints some(size_t n, uint64_t seed) {
   return x;
 }
 
-/* ---- sums that are pending ---- */
+/* ---- sums that are deferred ---- */
 
 Test(launches, the_total_is_the_sum_of_the_lengths_and_a_length) {
   session s;
@@ -180,7 +180,7 @@ Test(launches, a_total_that_failed_is_no_sum) {
   }
 }
 
-/* ---- lengths that are pending, as operands ---- */
+/* ---- lengths that are deferred, as operands ---- */
 
 struct packed {
   cvl_value v, d;
@@ -280,7 +280,7 @@ Test(launches, nothing_that_was_packed_is_no_element) {
   cr_assert(s.fetch(r) == ints{});
 }
 
-/* Constants under a length that is pending: 1 / 0, for as many elements as were packed. */
+/* Constants under a length that is deferred: 1 / 0, for as many elements as were packed. */
 static bool divides_by_zero(size_t kept, cvl_error *e) {
   session s;
   std::vector<uint8_t> flags(3000);

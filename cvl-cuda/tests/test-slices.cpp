@@ -62,7 +62,7 @@ struct session : emulated_session {
     cr_assert(apply(CALL_ELEMENTWISE, op, v, &out));
     return out;
   }
-  /* Offsets on the device, and a total that is pending. */
+  /* Offsets on the device, and a total that is deferred. */
   cvl_value segments(const ints &x) {
     const cvl_value of = upload(CVL_I64, x);
     cvl_value d{};
@@ -283,10 +283,10 @@ Test(slices, with_another_total_than_required_are_a_fault) {
   const cvl_value d = s.segments({1, 2, 3, 4, 5}), a = s.slice(d, 1, 3), b = s.slice(d, 2, 1);
   for (const cvl_value &v : {a, b}) {
     cvl_error e{};
-    const cvl_size pending = s.b->length(s.c, &v), seven = {7, 0};
+    const cvl_size deferred = s.b->length(s.c, &v), seven = {7, 0};
     const uint64_t site = ++s.site;
-    const bool later = s.b->require_later(s.c, site, pending, seven, 4);
-    if (!later) s.b->require_equal(s.c, site, pending, seven, 4);
+    const bool later = s.b->require_later(s.c, site, deferred, seven, 4);
+    if (!later) s.b->require_equal(s.c, site, deferred, seven, 4);
     cr_assert(s.b->check(s.c, true, &e));
     cr_assert_eq(e.kind, CVL_E_SIZE);
     cr_assert_eq(e.site, site);

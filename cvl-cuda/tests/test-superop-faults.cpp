@@ -21,9 +21,9 @@ extern "C" {
 
 #include "cvl-cuda/tests/session.hpp"
 
-/* PENDING: bytes of numbers that a lost device does not deliver any more, and for which its
+/* DEFERRED: bytes of numbers that a lost device does not deliver any more, and for which its
  * context goes on waiting; less than any vector here. */
-enum { N = 5000, SEGMENTS = 40, MOST = 3000, PENDING = 64 };
+enum { N = 5000, SEGMENTS = 40, MOST = 3000, DEFERRED = 64 };
 
 /* A sample of calls is a third of others': a call takes long here. */
 static int step() {
@@ -328,7 +328,7 @@ static void lose_at_each_call(sweep &all, bool compiled, const std::string &devi
       cr_assert(says_which(o.why), "call %d: %s", n, o.why.c_str());
       continue;
     }
-    cr_assert_leq(o.left, PENDING, "call %d: %llu bytes", n, (unsigned long long)o.left);
+    cr_assert_leq(o.left, DEFERRED, "call %d: %llu bytes", n, (unsigned long long)o.left);
     if (o.fault.kind == CVL_E_NONE) {
       cr_assert(o.right, "call %d: wrong results without a fault", n);
       cr_assert_gt(lost * step(), 20, "only %d calls are counted", lost);

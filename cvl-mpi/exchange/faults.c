@@ -1,5 +1,5 @@
 /* faults.c - faults of this rank, and the first one of all (README.md, Ranks agree). */
-#include "cvl-mpi/exchange/pending.h"
+#include "cvl-mpi/exchange/deferred.h"
 
 #include <stdio.h>
 #include <stdlib.h>

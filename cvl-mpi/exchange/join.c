@@ -3,7 +3,7 @@
  * there are few. These all ranks say to all, when somebody wants the result, and each
  * combines them itself on the host.
  */
-#include "cvl-mpi/exchange/pending.h"
+#include "cvl-mpi/exchange/deferred.h"
 #include "cvl/scalar.h"
 
 #include <stdlib.h>
@@ -41,14 +41,14 @@ static void reduce_values(const struct cvl_context *c, enum cvl_op op, struct cv
 /* ---- what waits ---- */
 
 struct join {
-  struct pending p;
+  struct deferred p;
   enum cvl_op op;
   enum cvl_elem elem;
   uint64_t *counts; /* values of each rank */
   struct cvl_value local;
 };
 
-static void say_values(struct cvl_context *c, struct pending *p, void *to) {
+static void say_values(struct cvl_context *c, struct deferred *p, void *to) {
   const struct join *j = (const struct join *)p;
   inner_read(c, p->site, &j->local, 0, j->counts[c->rank], to);
 }
@@ -68,7 +68,7 @@ static struct cvl_value *values_of(struct cvl_context *c, const struct join *j, 
   return x;
 }
 
-static void join_arrive(struct cvl_context *c, struct pending *p, const char *all,
+static void join_arrive(struct cvl_context *c, struct deferred *p, const char *all,
                         size_t stride) {
   const struct join *j = (const struct join *)p;
   uint64_t n;
@@ -79,13 +79,13 @@ static void join_arrive(struct cvl_context *c, struct pending *p, const char *al
   mpi_free(c, x);
 }
 
-static void join_drop(struct cvl_context *c, struct pending *p) {
+static void join_drop(struct cvl_context *c, struct deferred *p) {
   struct join *j = (struct join *)p;
   release_inner(c, &j->local);
   mpi_free(c, j->counts);
 }
 
-static const struct pending_kind join_kind = {false, say_values, join_arrive, join_drop};
+static const struct deferred_kind join_kind = {false, say_values, join_arrive, join_drop};
 
 /* ---- levels ---- */
 
@@ -175,6 +175,6 @@ struct cvl_value one_reduced(struct cvl_context *c, uint64_t site, enum cvl_op o
     reduce_level(c, j);
   j->p.bytes = longest(c, counts) * elem_info(elem)->bytes;
   const struct cvl_value v = mpi_vector_object(c, elem, 1, NULL, nothing());
-  pending_add(c, &j->p, true, &v, NULL);
+  deferred_add(c, &j->p, true, &v, NULL);
   return v;
 }

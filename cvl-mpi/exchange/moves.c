@@ -18,7 +18,7 @@ struct crossing {
   bool whole;                 /* all ranks are to have all, the same */
   size_t bytes;               /* of an element */
   struct comm_block *send, *receive;
-  char *out, *in; /* what is sent and received, by ranks; NULL: lost, no memory */
+  char *out, *in; /* what is sent and received, by ranks; NULL: poisoned, no memory */
   uint64_t out_bytes, in_bytes;
 };
 
@@ -45,7 +45,7 @@ static void measure(struct cvl_context *c, const struct cvl_vector *v, struct cr
   }
 }
 
-/* Copies what is to be sent from the inner back end; false if it is lost. */
+/* Copies what is to be sent from the inner back end; false if it is poisoned. */
 static bool load(struct cvl_context *c, uint64_t site, const struct cvl_vector *v,
                  struct crossing *x) {
   const uint64_t first = distribution_range(v->at, c->rank).first;
@@ -84,7 +84,7 @@ static void cross(struct cvl_context *c, uint64_t site, const struct cvl_vector 
 
 /* ---- moves ---- */
 
-/* What other ranks have of a block that is lost. */
+/* What other ranks have of a block that is poisoned. */
 static bool fill_zeros(struct cvl_context *c, uint64_t site, const struct cvl_vector *v,
                        struct range own, const struct cvl_value *target) {
   const enum cvl_elem elem = (enum cvl_elem)v->elem;
@@ -232,7 +232,7 @@ struct cvl_value move_whole(struct cvl_context *c, uint64_t site, const struct c
   return mpi_at(v) ? everything(c, site, v) : inner_of(v, true);
 }
 
-/* Where a rank has lost its block, all have zeros: it must not differ from the others. */
+/* Where the block of a rank is poisoned, all have zeros: it must not differ from the others. */
 struct cvl_value move_all(struct cvl_context *c, uint64_t site, const struct cvl_value *v) {
   struct range *ranges = ranges_same(c, 0, mpi_length(v));
   const struct cvl_value moved = exchanged(c, site, v, ranges, true);
@@ -274,18 +274,18 @@ struct lent lent_elements(struct cvl_context *c, uint64_t site, struct cvl_value
                           size_t bytes) {
   struct lent l = {0};
   const bool lends = v.form == CVL_VECTOR && c->b->sharing;
-  if (lends && c->b->sharing->lend(c->inner, &v, &l.loan)) {
-    l.data = l.loan.data;
+  if (lends && c->b->sharing->export_vector(c->inner, &v, &l.exported)) {
+    l.data = l.exported.data;
     inner_drop(c, &v, 1);
   } else {
-    l.loan.data = NULL;
+    l.exported.data = NULL;
     l.data = l.copy = host_elements(c, site, v, n, bytes);
   }
   return l;
 }
 
 void lent_end(struct cvl_context *c, struct lent *l) {
-  if (l->loan.data) l->loan.end.call(l->loan.end.with);
+  if (l->exported.data) l->exported.end.call(l->exported.end.with);
   mpi_free(c, l->copy);
 }
 

@@ -69,18 +69,19 @@ static void plan(struct cvl_context *c, struct scanning *s) {
 
 /* ---- kernels ---- */
 
-static bool is_lost(const struct cvl_context *c, const struct cvl_value *in, uint32_t count) {
-  bool lost = c->faults > c->faults_before;
-  for (uint32_t i = 0; i < count; i++) lost |= in[i].form == CVL_NOTHING;
-  return lost;
+static bool is_poisoned(const struct cvl_context *c, const struct cvl_value *in,
+                        uint32_t count) {
+  bool poisoned = c->faults > c->faults_before;
+  for (uint32_t i = 0; i < count; i++) poisoned |= in[i].form == CVL_NOTHING;
+  return poisoned;
 }
 
-/* The results of a kernel on operands, which it takes: owned. False: lost. */
+/* The results of a kernel on operands, which it takes: owned. False: poisoned. */
 static bool run_kernel(struct cvl_context *c, const struct scanning *s,
                        const struct superop *op, struct cvl_kernel *kernel,
                        const struct cvl_value *in, const struct cvl_value *before,
                        struct cvl_value *out) {
-  bool good = !is_lost(c, in, op->param_count);
+  bool good = !is_poisoned(c, in, op->param_count);
   if (good && !kernel) fault_memory(c, s->site, 0);
   if (!good || !kernel) {
     inner_drop(c, in, op->param_count);
@@ -114,7 +115,8 @@ static uint64_t piece_count(const struct pieces *p) {
   return totals_for_others(p) + p->segments.n - (p->head > 0) - (p->tail > 0);
 }
 
-/* Of each column the totals of all pieces, owned; CVL_NOTHING: lost, or nobody wants any. */
+/* Of each column the totals of all pieces, owned; CVL_NOTHING: poisoned, or nobody wants any.
+ */
 static bool find_totals(struct cvl_context *c, const struct scanning *s,
                         const struct cvl_value *in, struct cvl_value *totals) {
   struct cvl_value columns[SUPEROP_COLUMNS_MAX];
@@ -397,7 +399,8 @@ static bool scan_block(struct cvl_context *c, const struct scanning *s,
 
 /* ---- the whole ---- */
 
-/* Exchanges totals, and finds what comes before this rank's blocks; false if that is lost. */
+/* Exchanges totals, and finds what comes before this rank's blocks; false if that is poisoned.
+ */
 static bool bring_before(struct cvl_context *c, const struct scanning *s,
                          const struct cvl_value *in, struct cvl_value *before) {
   struct cvl_value totals[SUPEROP_COLUMNS_MAX];

@@ -19,7 +19,7 @@ void combine_scan_free(struct cvl_context *, struct combine_scan *); /* NULL is 
  * has blocks that end at multiples of CVL_REDUCE_BLOCK from the beginnings of segments. in:
  * inner values of each parameter, owned as that says: elements of this rank's block, identities
  * of the segments of the view; its descriptor is not looked at. Takes them. out[i]: this rank's
- * block of output i, not owned; CVL_NOTHING: lost. All ranks call it. */
+ * block of output i, not owned; CVL_NOTHING: poisoned. All ranks call it. */
 void combine_scan_run(struct cvl_context *, uint64_t site, struct combine_scan *,
                       struct cvl_kernel *kernel, const struct view *, struct cvl_value *in,
                       struct cvl_value *out);

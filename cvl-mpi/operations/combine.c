@@ -126,15 +126,16 @@ static struct cvl_value identities_of(struct cvl_context *c, const struct combin
   return nothing();
 }
 
-/* The kernel on these operands, which it takes: a result for each column, owned; false: lost.
- * After a fault in a step before, what an ASSERT proves does not hold, of divisors for example.
+/* The kernel on these operands, which it takes: a result for each column, owned; false:
+ * poisoned. After a fault in a step before, what an ASSERT proves does not hold, of divisors
+ * for example.
  */
 static bool run_kernel(struct cvl_context *c, const struct combination *of,
                        struct cvl_value *in, struct cvl_value *out) {
   const struct superop *op = of->op;
-  bool lost = c->faults > c->faults_before;
-  for (uint32_t i = 0; i < op->param_count; i++) lost |= in[i].form == CVL_NOTHING;
-  if (lost) {
+  bool poisoned = c->faults > c->faults_before;
+  for (uint32_t i = 0; i < op->param_count; i++) poisoned |= in[i].form == CVL_NOTHING;
+  if (poisoned) {
     inner_drop(c, in, op->param_count);
     return false;
   }
@@ -150,8 +151,8 @@ static bool run_kernel(struct cvl_context *c, const struct combination *of,
 struct fold {
   uint64_t n;
   uint8_t *levels;
-  char **columns; /* by outputs; NULL: lost */
-  bool lost;
+  char **columns; /* by outputs; NULL: poisoned */
+  bool poisoned;
 };
 
 static size_t column_bytes(const struct cvl_context *c, const struct combination *of,
@@ -197,10 +198,10 @@ static void fold_segments(struct cvl_context *c, const struct combination *of, s
   struct cvl_value *in = mpi_alloc(c, (op->param_count + 1) * sizeof *in);
   struct cvl_value *out = mpi_alloc(c, (op->output_count + 1) * sizeof *out);
   fold_operands(c, of, f, lengths, segments, in);
-  f->lost = !run_kernel(c, of, in, out);
-  for (uint32_t i = 0; !f->lost && i < op->output_count; i++) {
-    f->lost |= !absorb(c, c->b->to_host(c->inner, &out[i], 0, segments, f->columns[i]),
-                       at_site(of->site));
+  f->poisoned = !run_kernel(c, of, in, out);
+  for (uint32_t i = 0; !f->poisoned && i < op->output_count; i++) {
+    f->poisoned |= !absorb(c, c->b->to_host(c->inner, &out[i], 0, segments, f->columns[i]),
+                           at_site(of->site));
     inner_drop(c, &out[i], 1);
   }
   f->n = segments;
@@ -227,12 +228,12 @@ static void fold_all(struct cvl_context *c, const struct combination *of, struct
   uint8_t *levels = mpi_alloc(c, f->n + 1);
   int64_t *lengths = mpi_alloc(c, (f->n + 1) * sizeof *lengths);
   uint64_t n;
-  while (!f->lost && join_halves(f, levels, lengths, &n)) {
+  while (!f->poisoned && join_halves(f, levels, lengths, &n)) {
     memcpy(f->levels, levels, n);
     fold_segments(c, of, f, lengths, n);
   }
   for (uint64_t k = 0; k < f->n; k++) lengths[k] = 1 + (k == 0);
-  while (!f->lost && f->n > 1) fold_segments(c, of, f, lengths, f->n - 1);
+  while (!f->poisoned && f->n > 1) fold_segments(c, of, f, lengths, f->n - 1);
   mpi_free(c, levels);
   mpi_free(c, lengths);
 }
@@ -262,8 +263,8 @@ static void bring_column(struct cvl_context *c, const struct combining *m, uint3
   char *mine = mpi_try_alloc(c, m->of->site, m->head * bytes);
   f->columns[i] = mpi_try_alloc(c, m->of->site, f->n * bytes);
   const bool sends = mine && inner_read(c, m->of->site, local, 0, m->head, mine);
-  f->lost |= !f->columns[i] ||
-             !inner_read(c, m->of->site, local, m->head + m->middle, m->tail, f->columns[i]);
+  f->poisoned |= !f->columns[i] || !inner_read(c, m->of->site, local, m->head + m->middle,
+                                               m->tail, f->columns[i]);
   exchange_elements(c, bytes, sends ? mine : NULL, to,
                     f->columns[i] ? f->columns[i] + m->tail * bytes : NULL, from);
   mpi_free(c, mine);
@@ -275,7 +276,7 @@ static struct cvl_value joined(struct cvl_context *c, const struct combining *m,
   const uint64_t site = m->of->site;
   struct cvl_value last = nothing();
   local.owned = 0;
-  if (m->tail > 0 && !f->lost)
+  if (m->tail > 0 && !f->poisoned)
     last = device_elements(c, site, (enum cvl_elem)local.elem, 1, f->columns[i]);
   last.owned = last.form == CVL_VECTOR;
   const struct cvl_value out =

@@ -19,7 +19,7 @@ struct combination {
 /* in: inner values of each parameter, owned as that says: elements of this rank's block,
  * identities of the segments of the view. Takes them; that of the descriptor of reductions is
  * not looked at. out[i]: of output i the segments that begin on this rank, not owned;
- * CVL_NOTHING: lost. All ranks call it. */
+ * CVL_NOTHING: poisoned. All ranks call it. */
 void combine_reduce(struct cvl_context *, const struct combination *, const struct view *,
                     struct cvl_value *in, struct cvl_value *out);
 

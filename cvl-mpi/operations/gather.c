@@ -20,7 +20,7 @@ struct gather {
   struct permutation *p;
   struct lent values;                /* of this rank's block of the source */
   struct range own;                  /* that */
-  bool lost;                         /* this rank's result */
+  bool poisoned;                     /* this rank's result */
   struct wanted *wanted;             /* of the source's elements; NULL: positions are listed */
   uint64_t *asked;                   /* of each rank: how many, and whether as bits */
   struct comm_block *send, *receive; /* of all ranks */
@@ -101,15 +101,15 @@ static bool find_wanted(struct cvl_context *c, struct gather *g, const struct re
   const uint64_t words = words_of(p->far->total);
   if (p->far->total / MANY > p->block.n) return false;
   g->wanted = mpi_try_alloc(c, p->site, words * sizeof *g->wanted);
-  g->lost |= !r->there || !p->begin || !g->wanted;
+  g->poisoned |= !r->there || !p->begin || !g->wanted;
   if (!g->wanted) return true;
   memset(g->wanted, 0, words * sizeof *g->wanted);
-  if (g->lost) return true;
+  if (g->poisoned) return true;
   if (mark(c, g, r)) {
     clear_own(g);
     count_bits(c, g);
   } else {
-    g->lost = true;
+    g->poisoned = true;
   }
   return true;
 }
@@ -189,7 +189,7 @@ static void plan_requests(struct cvl_context *c, const struct gather *g, uint64_
 /* What all ranks want of this one; NULL without memory. */
 static char *exchange_requests(struct cvl_context *c, struct gather *g) {
   char *own = g->wanted ? requests_of(c, g) : NULL;
-  g->lost |= g->wanted && !own; /* zeros are sent */
+  g->poisoned |= g->wanted && !own; /* zeros are sent */
   char *wanted = mpi_try_alloc(c, g->p->site, sum_of(c, g->receive));
   set_data(c, g->send, g->wanted ? own : g->p->sent);
   set_data(c, g->receive, wanted);
@@ -215,7 +215,7 @@ static void answer_list(const struct gather *g, const char *positions, uint64_t 
     copy_element(to, k, g->values.data, position_at(g->p, positions, k), g->p->bytes);
 }
 
-/* The elements that others want; NULL: lost. */
+/* The elements that others want; NULL: poisoned. */
 static char *answers_of(struct cvl_context *c, const struct gather *g, const uint64_t *told,
                         const char *requests) {
   const struct permutation *p = g->p;
@@ -245,7 +245,7 @@ static void ask(struct cvl_context *c, struct gather *g) {
   char *requests = exchange_requests(c, g), *answers = answers_of(c, g, told, requests);
   g->got = mpi_try_alloc(c, p->site, p->out_total * p->bytes);
   exchange_elements(c, p->bytes, answers, p->in, g->got, p->out);
-  g->lost |= !g->got || !g->values.data;
+  g->poisoned |= !g->got || !g->values.data;
   mpi_free(c, requests);
   mpi_free(c, answers);
   mpi_free(c, told);
@@ -328,11 +328,11 @@ struct cvl_value gather(struct cvl_context *c, struct permutation *p) {
   if (!dense) {
     find_positions(c, p, &r);
     group_positions(c, p);
-    g.lost = !p->positions;
+    g.poisoned = !p->positions;
   }
   ask(c, &g);
   struct cvl_value v = nothing();
-  if (!g.lost) v = dense ? taken(c, &g, &r) : taken_in_order(c, &g);
+  if (!g.poisoned) v = dense ? taken(c, &g, &r) : taken_in_order(c, &g);
   lent_end(c, &g.values);
   reading_end(c, &r);
   mpi_free(c, g.got);

@@ -1,5 +1,5 @@
 /* local.c - operations on vectors of one length, element by element: every rank its block. */
-#include "cvl-mpi/exchange/pending.h"
+#include "cvl-mpi/exchange/deferred.h"
 
 /* Where they are executed: as the first operand that is not on all ranks. */
 static struct distribution *place_of(const struct cvl_call *call) {
@@ -33,7 +33,7 @@ void call_drop(struct cvl_context *c, const struct cvl_call *call) {
 bool local_call(struct cvl_context *c, uint64_t site, const struct cvl_call *call,
                 struct cvl_value *out) {
   want(c, call->operand, call->count);
-  if (!sizes_fit(call)) return lost_call(c, call, out);
+  if (!sizes_fit(call)) return poisoned_call(c, call, out);
   struct distribution *at = distribution_retain(place_of(call));
   struct cvl_call inner = *call;
   struct cvl_value local[CALL_RESULTS];

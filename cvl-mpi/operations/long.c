@@ -1,5 +1,5 @@
 /* long.c - operations on segments that go on on the next rank: spreads, and reductions. */
-#include "cvl-mpi/exchange/pending.h"
+#include "cvl-mpi/exchange/deferred.h"
 
 #include <stdlib.h>
 
@@ -56,11 +56,11 @@ struct cvl_value repeated(struct cvl_context *c, uint64_t site, struct cvl_value
 
 struct cvl_value start_of_block(struct cvl_context *c, uint64_t site, struct index_start s) {
   if (s.constant) s.start = repeated(c, site, s.start, s.segments);
-  const bool lost = s.start.form == CVL_NOTHING || s.stride.form == CVL_NOTHING;
-  if (lost || s.skipped == 0) {
+  const bool poisoned = s.start.form == CVL_NOTHING || s.stride.form == CVL_NOTHING;
+  if (poisoned || s.skipped == 0) {
     inner_drop(c, &s.stride, 1);
-    if (lost) inner_drop(c, &s.start, 1);
-    return lost ? nothing() : s.start;
+    if (poisoned) inner_drop(c, &s.start, 1);
+    return poisoned ? nothing() : s.start;
   }
   const struct cvl_value out = begun_before(c, site, s.start, &s.stride, s.segments, s.skipped);
   inner_drop(c, &s.stride, 1);
@@ -199,10 +199,11 @@ struct cvl_value beginning_here(struct cvl_context *c, uint64_t site,
                                 const struct cvl_value *local, uint64_t first, uint64_t n,
                                 const struct cvl_value *last) {
   struct cvl_value out, slice = nothing();
-  const bool lost = local->form == CVL_NOTHING || (last && last->form == CVL_NOTHING);
+  const bool poisoned = local->form == CVL_NOTHING || (last && last->form == CVL_NOTHING);
   const enum cvl_elem elem = (enum cvl_elem)local->elem;
-  if (lost || !absorb(c, c->b->slices->allocate(c->inner, site, elem, n + (last != NULL), &out),
-                      at_site(site))) {
+  if (poisoned ||
+      !absorb(c, c->b->slices->allocate(c->inner, site, elem, n + (last != NULL), &out),
+              at_site(site))) {
     if (last) inner_drop(c, last, 1);
     return nothing();
   }

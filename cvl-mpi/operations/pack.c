@@ -1,7 +1,7 @@
 /* pack.c - PACK: every rank its block. How many elements the others keep, they say when
- * somebody wants to know it (exchange/pending.h).
+ * somebody wants to know it (exchange/deferred.h).
  */
-#include "cvl-mpi/exchange/pending.h"
+#include "cvl-mpi/exchange/deferred.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -101,22 +101,22 @@ static struct cvl_value descriptor(struct cvl_context *c, uint64_t site, struct 
 /* ---- its lengths, of which the sum is known ---- */
 
 struct lengths {
-  struct pending p;
+  struct deferred p;
   struct ends ends;
 };
 
-static void lengths_arrive(struct cvl_context *c, struct pending *p, const char *all,
+static void lengths_arrive(struct cvl_context *c, struct deferred *p, const char *all,
                            size_t stride) {
   (void)all;
   (void)stride;
   segdes_become(c, p->segdes, descriptor(c, p->site, &((struct lengths *)p)->ends));
 }
 
-static void lengths_drop(struct cvl_context *c, struct pending *p) {
+static void lengths_drop(struct cvl_context *c, struct deferred *p) {
   ends_free(c, &((struct lengths *)p)->ends);
 }
 
-static const struct pending_kind lengths_kind = {true, NULL, lengths_arrive, lengths_drop};
+static const struct deferred_kind lengths_kind = {true, NULL, lengths_arrive, lengths_drop};
 
 static void lengths_later(struct cvl_context *c, uint64_t site, struct ends ends,
                           struct cvl_segdes *d) {
@@ -124,15 +124,15 @@ static void lengths_later(struct cvl_context *c, uint64_t site, struct ends ends
   l->p.kind = &lengths_kind;
   l->p.site = site;
   l->ends = ends;
-  pending_add(c, &l->p, true, NULL, &(struct cvl_value){.form = CVL_SEGDES, .as.segdes = d});
+  deferred_add(c, &l->p, true, NULL, &(struct cvl_value){.form = CVL_SEGDES, .as.segdes = d});
 }
 
 /* ---- what ranks keep ---- */
 
 struct kept {
-  struct pending p;
+  struct deferred p;
   struct ends ends;       /* of a descriptor with several segments */
-  struct cvl_value inner; /* the inner descriptor; CVL_NOTHING if lost, or not wanted */
+  struct cvl_value inner; /* the inner descriptor; CVL_NOTHING if poisoned, or not wanted */
 };
 
 static bool is_several(const struct kept *k) {
@@ -152,7 +152,7 @@ static bool read_counts(struct cvl_context *c, struct kept *k) {
   return false;
 }
 
-static void say_kept(struct cvl_context *c, struct pending *p, void *to) {
+static void say_kept(struct cvl_context *c, struct deferred *p, void *to) {
   struct kept *k = (struct kept *)p;
   struct keeps own = {0, 0};
   if (is_several(k) && !read_counts(c, k)) {
@@ -176,19 +176,19 @@ static struct distribution *heard(struct cvl_context *c, struct kept *k, const c
 }
 
 /* Nobody has anything. */
-static void all_lost(struct cvl_context *c, struct pending *p) {
+static void all_poisoned(struct cvl_context *c, struct deferred *p) {
   if (p->vector) {
     release_inner(c, &p->vector->local);
     p->vector->n = 0;
   }
   if (p->segdes) {
-    p->segdes->lost = true;
+    p->segdes->poisoned = true;
     p->segdes->total = 0;
   }
-  pending_size(c, p, 0);
+  deferred_size(c, p, 0);
 }
 
-static void vector_is(struct cvl_context *c, struct pending *p, struct distribution *at) {
+static void vector_is(struct cvl_context *c, struct deferred *p, struct distribution *at) {
   p->vector->n = at->n;
   p->vector->at = distribution_retain(at);
   settle_blocks(
@@ -207,26 +207,26 @@ static void segdes_is(struct cvl_context *c, struct kept *k, uint64_t total) {
   }
 }
 
-static void kept_arrive(struct cvl_context *c, struct pending *p, const char *all,
+static void kept_arrive(struct cvl_context *c, struct deferred *p, const char *all,
                         size_t stride) {
   struct distribution *at = heard(c, (struct kept *)p, all, stride);
   if (!at) {
-    all_lost(c, p);
+    all_poisoned(c, p);
     return;
   }
-  pending_size(c, p, at->n);
+  deferred_size(c, p, at->n);
   if (p->vector) vector_is(c, p, at);
   if (p->segdes) segdes_is(c, (struct kept *)p, at->n);
   distribution_release(at);
 }
 
-static void kept_drop(struct cvl_context *c, struct pending *p) {
+static void kept_drop(struct cvl_context *c, struct deferred *p) {
   struct kept *k = (struct kept *)p;
   ends_free(c, &k->ends);
   release_inner(c, &k->inner);
 }
 
-static const struct pending_kind kept_kind = {false, say_kept, kept_arrive, kept_drop};
+static const struct deferred_kind kept_kind = {false, say_kept, kept_arrive, kept_drop};
 
 void packed(struct cvl_context *c, uint64_t site, const struct view *v, enum cvl_elem elem,
             struct cvl_value *vector, struct cvl_value *segdes) {
@@ -242,7 +242,7 @@ void packed(struct cvl_context *c, uint64_t site, const struct view *v, enum cvl
     if (segments != 1) k->p.bytes = sizeof(struct keeps);
     *segdes = mpi_segdes(c, (struct cvl_segdes){.count = segments, .total = v->at->n});
   }
-  pending_add(c, &k->p, false, vector, segdes);
+  deferred_add(c, &k->p, false, vector, segdes);
 }
 
 /* ---- the call ---- */

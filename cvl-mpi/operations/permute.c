@@ -6,7 +6,7 @@
  * order of their old positions, so that the highest one wins.
  */
 #include "cvl-mpi/operations/permute.h"
-#include "cvl-mpi/exchange/pending.h"
+#include "cvl-mpi/exchange/deferred.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -142,7 +142,7 @@ static char *begun(struct cvl_context *c, const struct permutation *p, uint64_t 
   return block;
 }
 
-/* The elements of the block that are sent, by rank; NULL: lost. */
+/* The elements of the block that are sent, by rank; NULL: poisoned. */
 static char *sent_values(struct cvl_context *c, const struct permutation *p) {
   char *values = block_of(c, p, &p->a->values, p->at, p->bytes);
   char *out = mpi_try_alloc(c, p->site, p->out_total * p->bytes);

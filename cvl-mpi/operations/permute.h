@@ -18,8 +18,8 @@ struct permutation {
   struct range block;               /* of `at`, on this rank */
   size_t bytes;                     /* of an element */
   size_t wide;                      /* bytes of a position within a block */
-  int64_t *positions;               /* of each element of the block, or NOT_SENT; NULL: lost */
-  uint64_t *out, *in;               /* how many go to each rank, come from each, */
+  int64_t *positions; /* of each element of the block, or NOT_SENT; NULL: poisoned */
+  uint64_t *out, *in; /* how many go to each rank, come from each, */
   uint64_t out_total, in_total;
   uint64_t *order; /* the elements of the block that are sent, by rank */
   void *sent;      /* positions, by rank: within the block of the owner */
@@ -51,7 +51,7 @@ static inline void put_position(const struct permutation *p, void *positions, ui
   }
 }
 
-/* What a gather or scatter reads of a block: elements in the host's memory; NULL: lost. */
+/* What a gather or scatter reads of a block: elements in the host's memory; NULL: poisoned. */
 struct reading {
   const void *index; /* narrow: of 32 bits */
   bool narrow;
@@ -88,7 +88,7 @@ static inline void copy_element(char *to, uint64_t i, const char *from, uint64_t
   }
 }
 
-/* gather.c: the block of the result; lost if it is CVL_NOTHING. */
+/* gather.c: the block of the result; poisoned if it is CVL_NOTHING. */
 struct cvl_value gather(struct cvl_context *, struct permutation *);
 
 #endif

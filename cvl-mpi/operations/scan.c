@@ -93,7 +93,7 @@ static struct cvl_value longer(struct cvl_context *c, uint64_t site, const struc
   return out;
 }
 
-/* The scan of v, takes it; lost operands give a lost result. */
+/* The scan of v, takes it; poisoned operands give a poisoned result. */
 static struct cvl_value scanned(struct cvl_context *c, uint64_t site, enum cvl_op op,
                                 struct cvl_value v, const struct cvl_value *d) {
   struct cvl_value out;

@@ -7,7 +7,7 @@
  * Scans, ranks and sorting have their own ways (scan.c, tree.c, sort.c); other operations on
  * such segments are executed whole, by all (together.c).
  */
-#include "cvl-mpi/exchange/pending.h"
+#include "cvl-mpi/exchange/deferred.h"
 
 #include <stdlib.h>
 
@@ -210,7 +210,7 @@ static bool run(struct cvl_context *c, uint64_t site, const struct cvl_call *cal
 bool segmented_call(struct cvl_context *c, uint64_t site, const struct cvl_call *call,
                     struct cvl_value *out) {
   want(c, call->operand, call->count);
-  if (!sizes_fit(call)) return lost_call(c, call, out);
+  if (!sizes_fit(call)) return poisoned_call(c, call, out);
   struct one_segment one;
   struct cvl_segdes *d = segdes_of(&call->operand[call->count - 1], &one);
   struct distribution *at = elements_of(c, call);

@@ -93,20 +93,20 @@ static void count(struct cvl_context *c, struct sorting *s, const uint64_t *cuts
 
 /* What is in this rank's block when each segment is in order over all ranks, by the ranks it
  * was on; an owned inner vector. */
-static struct cvl_value deal(struct cvl_context *c, struct sorting *s,
-                             struct cvl_value sorted) {
+static struct cvl_value distribute(struct cvl_context *c, struct sorting *s,
+                                   struct cvl_value sorted) {
   char *data = host_elements(c, s->site, sorted, s->block.n, s->bytes);
   uint64_t *keys = keys_of(c, s, data);
   uint64_t *cuts = splitters_find(c, s->view, keys);
   mpi_free(c, keys);
   count(c, s, cuts);
   mpi_free(c, cuts);
-  char *dealt = mpi_try_alloc(c, s->site, s->block.n * s->bytes);
-  exchange_elements(c, s->bytes, data, s->out, dealt, s->in);
+  char *distributed = mpi_try_alloc(c, s->site, s->block.n * s->bytes);
+  exchange_elements(c, s->bytes, data, s->out, distributed, s->in);
   const struct cvl_value v = device_elements(c, s->site, mpi_elem(&s->call->operand[0]),
-                                             s->block.n, data ? dealt : NULL);
+                                             s->block.n, data ? distributed : NULL);
   mpi_free(c, data);
-  mpi_free(c, dealt);
+  mpi_free(c, distributed);
   return owned(v);
 }
 
@@ -123,9 +123,11 @@ static void add_to_first(const struct cvl_context *c, void *ranks, uint64_t n,
   }
 }
 
-/* Of the elements dealt to this block their ranks in the whole segments; NULL: lost. */
-static void *ranks_of(struct cvl_context *c, const struct sorting *s, struct cvl_value dealt) {
-  const struct cvl_value local = owned(perform(c, s, CALL_RANK, s->call->op, dealt));
+/* Of the elements distributed to this block their ranks in the whole segments; NULL: poisoned.
+ */
+static void *ranks_of(struct cvl_context *c, const struct sorting *s,
+                      struct cvl_value distributed) {
+  const struct cvl_value local = owned(perform(c, s, CALL_RANK, s->call->op, distributed));
   void *ranks = host_elements(c, s->site, local, s->block.n, elem_info(c->int_elem)->bytes);
   if (ranks && view_comes_in(s->view, c->rank))
     add_to_first(c, ranks, view_within(s->view, s->view->segments.first, s->block),
@@ -162,7 +164,7 @@ static struct cvl_value ranked(struct cvl_context *c, struct sorting *s, struct 
   borrowed.owned = 0;
   const struct cvl_value sorted = owned(sorted_block(c, s, borrowed));
   const struct cvl_value order = owned(perform(c, s, CALL_RANK, s->call->op, v));
-  void *ranks = ranks_of(c, s, deal(c, s, sorted));
+  void *ranks = ranks_of(c, s, distribute(c, s, sorted));
   const struct cvl_value back = send_back(c, s, ranks);
   mpi_free(c, ranks);
   return in_place(c, s, order, back);
@@ -201,7 +203,7 @@ bool sort_call(struct cvl_context *c, uint64_t site, const struct cvl_call *call
   if (ranks_fit(c, &s)) {
     const struct cvl_value v = move_to(c, site, &call->operand[0], view->at, true);
     local = ranks ? ranked(c, &s, v)
-                  : sorted_block(c, &s, deal(c, &s, owned(sorted_block(c, &s, v))));
+                  : sorted_block(c, &s, distribute(c, &s, owned(sorted_block(c, &s, v))));
   }
   *out = mpi_vector(c, ranks ? c->int_elem : elem, view->at->n, distribution_retain(view->at),
                     local);

@@ -29,8 +29,8 @@ struct split {
 /* ---- which nodes in which steps ---- */
 
 /* Of a stage first come the nodes that communicate, one by one, then the others as one step.
- * What may fail stays in the order of the nodes: a rank that has lost something would not find
- * the fault of an earlier node. */
+ * What may fail stays in the order of the nodes: a rank whose values are poisoned would not
+ * find the fault of an earlier node. */
 struct plan {
   const struct superop *op;
   enum split_at at;

@@ -5,7 +5,7 @@
 #include "cvl-mpi/private.h"
 
 /* Each rank has a block of elements under view->at; what it has of each segment is in order of
- * keys. keys: those of this rank's block, NULL if they are lost. Elements of a segment that
+ * keys. keys: those of this rank's block, NULL if they are poisoned. Elements of a segment that
  * have the same key are in order of their ranks, then of their positions.
  *
  * cuts[b * ranks + r]: how many elements of rank r's block go to ranks before b, for b up to

@@ -3,7 +3,7 @@
  */
 #include "cvl-mpi/operations/superops.h"
 
-#include "cvl-mpi/exchange/pending.h"
+#include "cvl-mpi/exchange/deferred.h"
 #include "cvl-mpi/operations/combine-scan.h"
 #include "cvl-mpi/operations/combine.h"
 #include "cvl-mpi/operations/fit.h"
@@ -221,7 +221,7 @@ static struct distribution *domain_at(struct cvl_context *c, const struct run *r
   return is_whole(c, r->n) ? NULL : distribution_canonical(c, r->n);
 }
 
-/* All descriptors; false if they are lost. */
+/* All descriptors; false if they are poisoned. */
 static bool find_segdes(struct cvl_context *c, struct run *r) {
   for (uint32_t i = 0; i < op_of(r)->param_count; i++) {
     const enum need need = (enum need)param_of(r, i)->need;
@@ -422,9 +422,9 @@ static void note_gathers(struct cvl_context *c, const struct run *r) {
 
 static bool run_inner(struct cvl_context *c, const struct run *r) {
   const struct superop *op = op_of(r);
-  bool lost = c->faults > c->faults_before;
-  for (uint32_t i = 0; i < op->param_count; i++) lost |= r->in[i].form == CVL_NOTHING;
-  if (lost) {
+  bool poisoned = c->faults > c->faults_before;
+  for (uint32_t i = 0; i < op->param_count; i++) poisoned |= r->in[i].form == CVL_NOTHING;
+  if (poisoned) {
     inner_drop(c, r->in, op->param_count);
     return false;
   }
@@ -485,9 +485,9 @@ static struct cvl_value result(struct cvl_context *c, const struct run *r, uint3
 static void finish(struct cvl_context *c, const struct run *r, bool good,
                    struct cvl_value *outs) {
   const struct superop *op = op_of(r);
-  const struct cvl_value lost = {.form = CVL_NOTHING};
+  const struct cvl_value poisoned = {.form = CVL_NOTHING};
   for (uint32_t i = 0; i < op->output_count; i++)
-    outs[i] = result(c, r, op->outputs[i], good ? r->out[i] : lost);
+    outs[i] = result(c, r, op->outputs[i], good ? r->out[i] : poisoned);
   for (uint32_t i = 0; i < r->k->op->param_count; i++) mpi_drop(c, &r->operands[i]);
 }
 
@@ -544,7 +544,7 @@ static struct cvl_value combination_operand(struct cvl_context *c, const struct 
   return i == r->k->pieces ? nothing() : operand(c, r, i);
 }
 
-/* Reductions of segments that go on on other ranks; false if their descriptor is lost. */
+/* Reductions of segments that go on on other ranks; false if their descriptor is poisoned. */
 static bool run_combination(struct cvl_context *c, const struct run *r,
                             struct cvl_value *outs) {
   const struct combination of = {op_of(r), r->form->inner, r->site, r->k->column};
@@ -562,7 +562,7 @@ static bool run_combination(struct cvl_context *c, const struct run *r,
   return true;
 }
 
-/* Scans of segments that go on on other ranks; false if their descriptor is lost. */
+/* Scans of segments that go on on other ranks; false if their descriptor is poisoned. */
 static bool run_scan(struct cvl_context *c, struct run *r, struct cvl_value *outs) {
   const struct superop *op = op_of(r);
   const struct view *v = view_of(c, r, op->segments);

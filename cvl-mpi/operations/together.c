@@ -63,7 +63,7 @@ static struct result_size agreed(struct cvl_context *c, struct result_size mine,
 }
 
 /* After a fault ranks may have computed from different elements: those whose results have other
- * sizes than the first one's have lost them. */
+ * sizes than the first one's have poisoned them. */
 static void drop_others(struct cvl_context *c, struct result_size mine,
                         struct result_size first, struct cvl_value *inner) {
   if (!mine.known || (mine.n == first.n && mine.count == first.count)) return;
@@ -124,7 +124,7 @@ bool together(struct cvl_context *c, uint64_t site, const struct cvl_call *call,
 /* ---- after a fault ---- */
 
 /* As long as operands say; of PACK nothing is kept. */
-bool lost_call(struct cvl_context *c, const struct cvl_call *call, struct cvl_value *out) {
+bool poisoned_call(struct cvl_context *c, const struct cvl_call *call, struct cvl_value *out) {
   const uint64_t n = call->kind == CALL_PACK ? 0 : result_length(call);
   const unsigned of = call->kind == CALL_ELEMENTWISE ? call->count - 1 : 0;
   const enum cvl_elem elem = call_result_elem(

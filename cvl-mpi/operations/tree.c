@@ -8,7 +8,7 @@
  * the ranks before, in order, a rank knows what is before its first tile; then the inner back
  * end scans its tiles.
  */
-#include "cvl-mpi/exchange/pending.h"
+#include "cvl-mpi/exchange/deferred.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -182,7 +182,7 @@ static double *doubles(struct cvl_context *c, const struct scanning *s, void *da
   return wide;
 }
 
-/* The totals of full tiles from element `first` of the block on; NULL: lost. */
+/* The totals of full tiles from element `first` of the block on; NULL: poisoned. */
 static double *totals_of(struct cvl_context *c, const struct scanning *s, uint64_t first,
                          uint64_t tiles) {
   const struct cvl_value slice = slice_of(c, s, first, tiles * CVL_SCAN_TILE);

@@ -29,7 +29,7 @@ static void fault_length(struct cvl_context *c, uint64_t site, enum cvl_error_ki
                  .kind = kind, .site = site, .position = (int64_t)position, .value = length});
 }
 
-/* Instead of a sum: lengths are lost, or negative. */
+/* Instead of a sum: lengths are poisoned, or negative. */
 static const uint64_t BAD = UINT64_MAX;
 
 static uint64_t sum_block(struct range block, const int64_t *lengths) {
@@ -54,8 +54,8 @@ static void find_fault(struct cvl_context *c, uint64_t site, struct range block,
   }
 }
 
-/* Where the blocks of all ranks begin, and the end. False, on all ranks, if lengths are lost,
- * or are wrong: then the end is 0. */
+/* Where the blocks of all ranks begin, and the end. False, on all ranks, if lengths are
+ * poisoned, or are wrong: then the end is 0. */
 static bool find_base(struct cvl_context *c, uint64_t site, struct range block,
                       const int64_t *lengths, const uint64_t *sums, uint64_t *base) {
   uint64_t mine = sums ? 0 : sum_block(block, lengths);
@@ -87,9 +87,9 @@ static uint64_t *offsets_in_place(int64_t *lengths, uint64_t n, uint64_t base) {
   return offset;
 }
 
-static struct cvl_value lost(struct cvl_context *c, uint64_t count, uint64_t total) {
+static struct cvl_value poisoned(struct cvl_context *c, uint64_t count, uint64_t total) {
   if (count == 1) return cvl_one_segment(total);
-  return mpi_segdes(c, (struct cvl_segdes){.count = count, .total = total, .lost = true});
+  return mpi_segdes(c, (struct cvl_segdes){.count = count, .total = total, .poisoned = true});
 }
 
 /* Frees what it held before. */
@@ -168,7 +168,7 @@ struct cvl_value segdes_of_lengths(struct cvl_context *c, uint64_t site,
   distribution_release(held);
   mpi_free(c, d.base);
   mpi_free(c, lengths);
-  return lost(c, d.count, d.total);
+  return poisoned(c, d.count, d.total);
 }
 
 void segdes_become(struct cvl_context *c, struct cvl_segdes *d, struct cvl_value made) {
@@ -176,7 +176,7 @@ void segdes_become(struct cvl_context *c, struct cvl_segdes *d, struct cvl_value
   release_inner(c, &d->whole);
   hold(c, d, from->held, from->base, from->offset);
   d->whole = from->whole;
-  d->lost = from->lost;
+  d->poisoned = from->poisoned;
   from->held = NULL;
   from->base = from->offset = NULL;
   from->whole = nothing();
@@ -191,7 +191,7 @@ void segdes_is_one(struct cvl_context *c, struct cvl_segdes *d) {
   d->offset[1] = d->total;
 }
 
-/* Lengths first .. of an inner descriptor, with room for one more; NULL: lost. */
+/* Lengths first .. of an inner descriptor, with room for one more; NULL: poisoned. */
 static int64_t *read_lengths(struct cvl_context *c, uint64_t site, const struct cvl_value *d,
                              struct range wanted) {
   if (d->form == CVL_NOTHING) return NULL;
@@ -225,16 +225,16 @@ struct cvl_segdes *segdes_of(const struct cvl_value *d, struct one_segment *one)
 
 /* What goes to which rank follows from them: so all have them, or it is as if none had. */
 bool segdes_is_known(struct cvl_context *c, uint64_t site, struct cvl_segdes *d) {
-  if (d->offset || d->lost) return !d->lost;
+  if (d->offset || d->poisoned) return !d->poisoned;
   int64_t *lengths = read_lengths(c, site, &d->whole, (struct range){0, d->count});
   const bool have = have_all(c, lengths != NULL);
   if (c->armed ? all_true(c, have) : have) {
     d->offset = offsets_in_place(lengths, d->count, 0);
   } else {
     mpi_free(c, lengths);
-    d->lost = true;
+    d->poisoned = true;
   }
-  return !d->lost;
+  return !d->poisoned;
 }
 
 /* ---- elsewhere ---- */

@@ -1,7 +1,7 @@
 /* hosts.c - values from and to the host's memory, which every rank has a copy of, and slices.
  */
 #include "cvl-mpi/values/hosts.h"
-#include "cvl-mpi/exchange/pending.h"
+#include "cvl-mpi/exchange/deferred.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -36,14 +36,14 @@ bool mpi_from_host(struct cvl_context *c, uint64_t site, enum cvl_elem elem, uin
   return true;
 }
 
-bool mpi_borrow(struct cvl_context *c, uint64_t site, enum cvl_elem elem, uint64_t n,
+bool mpi_import(struct cvl_context *c, uint64_t site, enum cvl_elem elem, uint64_t n,
                 const void *data, struct cvl_notice done, struct cvl_value *out) {
   struct distribution *at = where(c, n);
   const struct range mine = block_of(c, at, n);
   const char *from =
       mine.first ? (const char *)data + mine.first * elem_info(elem)->bytes : data;
   struct cvl_value local;
-  if (!absorb(c, c->b->sharing->borrow(c->inner, site, elem, mine.n, from, done, &local),
+  if (!absorb(c, c->b->sharing->import_vector(c->inner, site, elem, mine.n, from, done, &local),
               at_site(site)))
     local = nothing();
   *out = mpi_vector(c, elem, n, at, local);
@@ -78,7 +78,7 @@ bool mpi_segdes_from_host(struct cvl_context *c, uint64_t site, uint64_t n,
 
 /* ---- out: agreements ---- */
 
-/* What has been lost is the result of a fault, which all know of by now. */
+/* What has been poisoned is the result of a fault, which all know of by now. */
 static bool read_inner(struct cvl_context *c, struct cvl_value inner, uint64_t first,
                        uint64_t n, void *dst) {
   const bool good = inner.form != CVL_NOTHING && c->b->to_host(c->inner, &inner, first, n, dst);
@@ -236,12 +236,12 @@ static struct cvl_value concatenate_whole(struct cvl_context *c, uint64_t site, 
                                           const struct cvl_value *descriptors, uint64_t count,
                                           uint64_t total) {
   struct cvl_value *inner = mpi_alloc(c, n * sizeof *inner), whole = nothing();
-  bool lost = false;
+  bool poisoned = false;
   for (uint64_t k = 0; k < n; k++) {
     inner[k] = inner_of(&descriptors[k], false);
-    lost = lost || inner[k].form == CVL_NOTHING;
+    poisoned = poisoned || inner[k].form == CVL_NOTHING;
   }
-  if (!lost &&
+  if (!poisoned &&
       !absorb(c, c->b->slices->concatenate(c->inner, site, n, inner, &whole), at_site(site)))
     whole = nothing();
   mpi_free(c, inner);
@@ -249,7 +249,7 @@ static struct cvl_value concatenate_whole(struct cvl_context *c, uint64_t site, 
 }
 
 /* The lengths of a descriptor that are those from `first` on of what lies as `at`, on this
- * rank. False if they are lost, which all ranks may know or not. */
+ * rank. False if they are poisoned, which all ranks may know or not. */
 static bool copy_lengths(struct cvl_context *c, uint64_t site, const struct cvl_value *v,
                          const struct distribution *at, uint64_t first, int64_t *lengths) {
   struct one_segment one;

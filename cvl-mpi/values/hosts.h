@@ -11,7 +11,7 @@ bool mpi_from_host(struct cvl_context *, uint64_t site, enum cvl_elem, uint64_t 
                    const void *data, struct cvl_value *out);
 bool mpi_segdes_from_host(struct cvl_context *, uint64_t site, uint64_t n,
                           const int64_t *lengths, struct cvl_value *out);
-bool mpi_borrow(struct cvl_context *, uint64_t site, enum cvl_elem, uint64_t n,
+bool mpi_import(struct cvl_context *, uint64_t site, enum cvl_elem, uint64_t n,
                 const void *data, struct cvl_notice done, struct cvl_value *out);
 bool mpi_to_host(struct cvl_context *, const struct cvl_value *, uint64_t first, uint64_t n,
                  void *dst);

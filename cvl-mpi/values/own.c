@@ -54,7 +54,7 @@ bool mpi_own_range(struct cvl_context *c, const struct cvl_value *v, uint64_t *f
 /* Of a descriptor whose segments ranks hold. */
 static bool read_lengths(const struct cvl_context *c, const struct cvl_segdes *d,
                          uint64_t first, uint64_t n, int64_t *to) {
-  if (d->lost) return false;
+  if (d->poisoned) return false;
   const uint64_t *from = d->offset + (first - d->held->start[c->rank]);
   for (uint64_t k = 0; k < n; k++) to[k] = (int64_t)(from[k + 1] - from[k]);
   return true;

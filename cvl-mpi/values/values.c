@@ -1,5 +1,5 @@
 /* values.c - vectors and descriptors: their life, and what of vectors is on this rank. */
-#include "cvl-mpi/exchange/pending.h"
+#include "cvl-mpi/exchange/deferred.h"
 
 #include "base/check.h"
 
@@ -55,8 +55,8 @@ struct cvl_value mpi_segdes(struct cvl_context *c, struct cvl_segdes made) {
 /* ---- sizes ---- */
 
 static bool is_complete(const struct cvl_value *v) {
-  if (v->form == CVL_VECTOR) return !v->as.vector->pending;
-  return v->form != CVL_SEGDES || !v->as.segdes->pending;
+  if (v->form == CVL_VECTOR) return !v->as.vector->deferred;
+  return v->form != CVL_SEGDES || !v->as.segdes->deferred;
 }
 
 uint64_t mpi_length(const struct cvl_value *v) {
@@ -98,7 +98,7 @@ void mpi_retain(struct cvl_context *c, const struct cvl_value *v) {
 }
 
 static void vector_free(struct cvl_context *c, struct cvl_vector *v) {
-  if (v->pending && !pending_forget(c, v->pending)) return;
+  if (v->deferred && !deferred_forget(c, v->deferred)) return;
   copy_drop(c, v);
   release_inner(c, &v->local);
   distribution_release(v->at);
@@ -108,7 +108,7 @@ static void vector_free(struct cvl_context *c, struct cvl_vector *v) {
 }
 
 static void segdes_free(struct cvl_context *c, struct cvl_segdes *d) {
-  if (d->pending && !pending_forget(c, d->pending)) return;
+  if (d->deferred && !deferred_forget(c, d->deferred)) return;
   release_inner(c, &d->whole);
   segdes_drop_views(c, d);
   distribution_release(d->held);
@@ -134,14 +134,14 @@ void mpi_unwanted(struct cvl_context *c, struct cvl_vector *v, struct cvl_segdes
 }
 
 void mpi_values_free(struct cvl_context *c) {
-  pending_drop_all(c);
+  deferred_drop_all(c);
   while (c->vectors) vector_free(c, c->vectors);
   while (c->descriptors) segdes_free(c, c->descriptors);
 }
 
 /* ---- operands of the inner back end ---- */
 
-bool any_lost(const struct cvl_value *inner, const bool *present, unsigned n) {
+bool any_poisoned(const struct cvl_value *inner, const bool *present, unsigned n) {
   for (unsigned i = 0; i < n; i++) {
     if (present[i] && inner[i].form == CVL_NOTHING) return true;
   }
@@ -174,7 +174,7 @@ void inner_call(struct cvl_context *c, const struct cvl_call *call, const bool *
                 struct shift shift, struct cvl_value out[CALL_RESULTS]) {
   static const bool all[CALL_OPERANDS] = {true, true, true, true, true, true};
   for (unsigned i = 0; i < CALL_RESULTS; i++) out[i] = nothing();
-  if (any_lost(call->operand, present ? present : all, call->count)) {
+  if (any_poisoned(call->operand, present ? present : all, call->count)) {
     inner_drop(c, call->operand, call->count);
   } else if (!absorb(c, c->b->apply(c->inner, shift.site, call, out), shift)) {
     for (unsigned i = 0; i < CALL_RESULTS; i++) out[i] = nothing();

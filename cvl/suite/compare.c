@@ -33,7 +33,7 @@ static bool upload_vector(struct suite *s, const struct host_value *h, bool othe
     return true;
   }
   if (h->n == 1) return upload_single(s, h, out);
-  if (other && s->b->sharing) return suite_lend(s, h, out);
+  if (other && s->b->sharing) return suite_export(s, h, out);
   return s->b->from_host(s->ctx, ++s->site, e, h->n, h->data, out);
 }
 

@@ -232,7 +232,7 @@ static void divide(struct suite *s, uint64_t site, const struct cvl_value *x,
     s->b->release(s->ctx, &out);
 }
 
-/* While a fault is in the slot nothing is read; while it is pending, not its result. After it
+/* While a fault is in the slot nothing is read; while it is deferred, not its result. After it
  * was reported the context works as before. */
 static void check_refusal(struct suite *s, const struct cvl_value *x,
                           const struct cvl_value *zeros) {

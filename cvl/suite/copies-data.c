@@ -1,6 +1,6 @@
 /* copies-data.c - operands for random superoperators of copies.
  *
- * Every input has runs, which are dealt out to the segments of the result. In a segment the
+ * Every input has runs, which are distributed to the segments of the result. In a segment the
  * runs of all inputs are laid one behind the other, mixed, with gaps or without; or their order
  * is lost, or they overlap. Those of the first input of an outer target have as many elements
  * in all as the inner target.

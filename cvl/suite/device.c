@@ -35,18 +35,18 @@ static void check_device(struct suite *s, const void *data, const struct host_va
 static void there_and_back(struct suite *s, enum cvl_elem e, uint64_t n, bool closes) {
   struct host_value h = suite_numbers(s, e, n);
   struct cvl_value v;
-  struct cvl_loan loan;
+  struct cvl_export exported;
   snprintf(s->where, sizeof s->where, ", %" PRIu64 " elements", n);
   if (suite_upload(s, &h, n % 2 == 0, &v)) {
-    if (s->b->device_memory->copy_to(s->ctx, ++s->site, &v, n, &loan)) {
+    if (s->b->device_memory->copy_to(s->ctx, ++s->site, &v, n, &exported)) {
       s->b->release(s->ctx, &v);
-      check_device(s, loan.data, &h, "the copy");
-      if (!s->failed) check_device(s, loan.data, &h, "the copy, once more");
+      check_device(s, exported.data, &h, "the copy");
+      if (!s->failed) check_device(s, exported.data, &h, "the copy, once more");
       if (closes) {
         s->b->close(s->ctx);
         s->ctx = NULL;
       }
-      loan.end.call(loan.end.with);
+      exported.end.call(exported.end.with);
       if (closes && !s->failed) suite_open(s, 0);
     } else {
       suite_fail(s, "to_device failed");
@@ -62,18 +62,18 @@ static void of_results(struct suite *s, uint64_t n) {
   struct cvl_value start = cvl_scalar_int(s->int_elem, 3),
                    stride = cvl_scalar_int(s->int_elem, 2);
   struct cvl_value d = cvl_one_segment(n), v, two[2], out;
-  struct cvl_loan loan[2];
+  struct cvl_export exported[2];
   snprintf(s->where, sizeof s->where, ", a result of %" PRIu64 " elements", n);
   if (s->b->apply(s->ctx, ++s->site, &CVL_CALL(CALL_INDEX, OP_INDEX, start, stride, d), &v)) {
     two[0] = two[1] = v;
     if (s->b->apply(s->ctx, ++s->site, &CVL_CALL(CALL_ELEMENTWISE, OP_ADD, two[0], two[1]),
                     &out) &&
-        s->b->device_memory->copy_to(s->ctx, ++s->site, &v, n, &loan[0]) &&
-        s->b->device_memory->copy_to(s->ctx, ++s->site, &out, n, &loan[1])) {
+        s->b->device_memory->copy_to(s->ctx, ++s->site, &v, n, &exported[0]) &&
+        s->b->device_memory->copy_to(s->ctx, ++s->site, &out, n, &exported[1])) {
       for (int k = 0; k < 2; k++) {
         for (uint64_t i = 0; i < n; i++) host_put_int(&h, i, (3 + 2 * (int64_t)i) << k);
-        check_device(s, loan[k].data, &h, k ? "a sum" : "an index");
-        loan[k].end.call(loan[k].end.with);
+        check_device(s, exported[k].data, &h, k ? "a sum" : "an index");
+        exported[k].end.call(exported[k].end.with);
       }
       s->b->release(s->ctx, &out);
     } else {
@@ -124,13 +124,13 @@ static bool four_times(struct suite *s, const struct cvl_value *v, struct cvl_va
 static void into_memory_still_read(struct suite *s, uint64_t n) {
   struct host_value h = suite_numbers(s, s->int_elem, n), got;
   struct cvl_value v, out;
-  struct cvl_loan loan;
+  struct cvl_export exported;
   snprintf(s->where, sizeof s->where, ", into the memory of %" PRIu64 " elements", n);
   for (uint64_t i = 0; i < n; i++) host_put_int(&h, i, (int64_t)i);
   if (suite_upload(s, &h, false, &v)) {
-    if (s->b->device_memory->copy_to(s->ctx, ++s->site, &v, n, &loan)) {
+    if (s->b->device_memory->copy_to(s->ctx, ++s->site, &v, n, &exported)) {
       if (four_times(s, &v, &out)) {
-        fill_what_is_free(s, &h, loan.data);
+        fill_what_is_free(s, &h, exported.data);
         for (uint64_t i = 0; i < n; i++) host_put_int(&h, i, 4 * (int64_t)i);
         s->cases++;
         if (suite_fetch(s, &out, &got)) {
@@ -139,7 +139,7 @@ static void into_memory_still_read(struct suite *s, uint64_t n) {
         }
         s->b->release(s->ctx, &out);
       }
-      loan.end.call(loan.end.with);
+      exported.end.call(exported.end.with);
     } else {
       suite_fail(s, "to_device failed");
     }
@@ -152,16 +152,16 @@ static void into_memory_still_read(struct suite *s, uint64_t n) {
 static void without_memory(struct suite *s) {
   struct host_value h = suite_numbers(s, s->float_elem, 5000);
   struct cvl_value v, w;
-  struct cvl_loan loan;
+  struct cvl_export exported;
   struct cvl_error e;
   snprintf(s->where, sizeof s->where, ", without memory");
   if (suite_upload(s, &h, false, &v) &&
-      s->b->device_memory->copy_to(s->ctx, ++s->site, &v, h.n, &loan)) {
+      s->b->device_memory->copy_to(s->ctx, ++s->site, &v, h.n, &exported)) {
     bool failed = true;
     for (uint64_t k = 1; failed && k < 9 && !s->failed; k++) {
       s->b->fail_allocation(s->ctx, k);
-      const bool ok =
-          s->b->device_memory->copy_from(s->ctx, ++s->site, s->float_elem, h.n, loan.data, &w);
+      const bool ok = s->b->device_memory->copy_from(s->ctx, ++s->site, s->float_elem, h.n,
+                                                     exported.data, &w);
       failed = s->b->check(s->ctx, true, &e);
       s->b->fail_allocation(s->ctx, 0);
       s->cases++;
@@ -171,7 +171,7 @@ static void without_memory(struct suite *s) {
       if (k == 1 && !failed) suite_fail(s, "no allocation failed");
     }
     s->b->release(s->ctx, &v);
-    loan.end.call(loan.end.with);
+    exported.end.call(exported.end.with);
   }
   host_free(&s->heap, &h);
 }

@@ -17,7 +17,7 @@ enum ownership {
 /* In which form operands come, where they have several: in the second half those that
  * operations compute are computed. */
 enum { STORED, STORED_OTHERWISE, COMPUTED, COMPUTED_OTHERWISE, FORMS };
-/* Behind the others: with lengths that may be pending; slices of more. */
+/* Behind the others: with lengths that may be deferred; slices of more. */
 enum { PACKED = FORMS, SLICED };
 
 struct presentation {

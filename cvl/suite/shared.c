@@ -17,7 +17,7 @@ struct lent {
   size_t bytes; /* of all pages; the last one cannot be touched */
 };
 
-static void end_loan(void *with) {
+static void end_export(void *with) {
   struct lent *l = with;
   l->suite->lent--;
   munmap(l->pages, l->bytes);
@@ -40,13 +40,13 @@ static char *protect(struct suite *s, const struct host_value *h, struct lent *l
   return good ? data : NULL;
 }
 
-bool suite_lend(struct suite *s, const struct host_value *h, struct cvl_value *out) {
+bool suite_export(struct suite *s, const struct host_value *h, struct cvl_value *out) {
   struct lent *l = calloc(1, sizeof *l);
   const char *data = l ? protect(s, h, l) : NULL;
-  if (!data) return suite_fail(s, "the system has no memory to lend");
+  if (!data) return suite_fail(s, "the system has no memory to export");
   s->lent++;
-  return s->b->sharing->borrow(s->ctx, ++s->site, (enum cvl_elem)h->elem, h->n, data,
-                               (struct cvl_notice){end_loan, l}, out);
+  return s->b->sharing->import_vector(s->ctx, ++s->site, (enum cvl_elem)h->elem, h->n, data,
+                                      (struct cvl_notice){end_export, l}, out);
 }
 
 /* ---- borrowing ---- */
@@ -61,9 +61,9 @@ static void check_borrowed(struct suite *s, const struct host_value *h, const vo
   struct cvl_value v;
   struct host_value got;
   s->cases++;
-  if (!s->b->sharing->borrow(s->ctx, ++s->site, (enum cvl_elem)h->elem, h->n, data,
-                             (struct cvl_notice){count, &calls}, &v)) {
-    suite_fail(s, "borrow failed");
+  if (!s->b->sharing->import_vector(s->ctx, ++s->site, (enum cvl_elem)h->elem, h->n, data,
+                                    (struct cvl_notice){count, &calls}, &v)) {
+    suite_fail(s, "import failed");
     return;
   }
   s->b->retain(s->ctx, &v);
@@ -103,19 +103,19 @@ static void borrow_to_the_end(struct suite *s) {
   snprintf(s->where, sizeof s->where, ", to the end");
   for (uint64_t n = 1; n < 3 && !s->failed; n++) {
     s->b->fail_allocation(s->ctx, n);
-    bool ok = s->b->sharing->borrow(s->ctx, ++s->site, s->float_elem, h.n, h.data,
-                                    (struct cvl_notice){count, &calls}, &v);
+    bool ok = s->b->sharing->import_vector(s->ctx, ++s->site, s->float_elem, h.n, h.data,
+                                           (struct cvl_notice){count, &calls}, &v);
     bool fault = s->b->check(s->ctx, true, &e);
     s->b->fail_allocation(s->ctx, 0);
     expected++;
     if (fault && e.kind != CVL_E_MEMORY) suite_fail(s, "not a MEMORY fault");
-    if (!fault && !ok) suite_fail(s, "borrow failed");
+    if (!fault && !ok) suite_fail(s, "import failed");
     if (ok) s->b->release(s->ctx, &v);
   }
   for (int i = 0; i < 3 && !s->failed; i++, expected++) { /* not released */
-    if (!s->b->sharing->borrow(s->ctx, ++s->site, s->float_elem, h.n, h.data,
-                               (struct cvl_notice){count, &calls}, &v)) {
-      suite_fail(s, "borrow failed");
+    if (!s->b->sharing->import_vector(s->ctx, ++s->site, s->float_elem, h.n, h.data,
+                                      (struct cvl_notice){count, &calls}, &v)) {
+      suite_fail(s, "import failed");
     }
   }
   s->cases++;
@@ -216,9 +216,10 @@ static void generate_without_memory(struct suite *s) {
 
 /* ---- lending ---- */
 
-static void check_loan(struct suite *s, const struct cvl_loan *loan,
-                       const struct host_value *h) {
-  if (memcmp(loan->data, h->data, host_bytes(h)) != 0) suite_fail(s, "what was exported changed");
+static void check_export(struct suite *s, const struct cvl_export *exported,
+                         const struct host_value *h) {
+  if (memcmp(exported->data, h->data, host_bytes(h)) != 0)
+    suite_fail(s, "what was exported changed");
 }
 
 /* A vector of the back end's own: -x, computed. */
@@ -239,7 +240,7 @@ static bool negated(struct suite *s, struct host_value *h, struct cvl_value *out
 /* An operation that owns what is lent must leave it alone, and so must whoever gets memory
  * after it was released. */
 static void use_what_is_lent(struct suite *s, struct cvl_value v, const struct host_value *h,
-                             const struct cvl_loan *loan) {
+                             const struct cvl_export *exported) {
   struct cvl_value out, two[2];
   s->b->retain(s->ctx, &v);
   two[0] = two[1] = v;
@@ -249,7 +250,7 @@ static void use_what_is_lent(struct suite *s, struct cvl_value v, const struct h
     suite_fail(s, "elementwise failed");
     return;
   }
-  check_loan(s, loan, h);
+  check_export(s, exported, h);
   s->b->release(s->ctx, &out);
   for (int i = 0; i < 20 && !s->failed; i++) {
     struct cvl_value zero = cvl_scalar_int(s->int_elem, 0), d = cvl_one_segment(h->n);
@@ -258,32 +259,33 @@ static void use_what_is_lent(struct suite *s, struct cvl_value v, const struct h
     s->b->check(s->ctx, true, &(struct cvl_error){0});
     s->b->release(s->ctx, &out);
   }
-  check_loan(s, loan, h);
+  check_export(s, exported, h);
   if (!s->failed) suite_no_error(s);
 }
 
 static void lend(struct suite *s, uint64_t n, bool closes) {
   struct host_value h = host_vector(&s->heap, s->int_elem, n);
   struct cvl_value v;
-  struct cvl_loan loan[2];
+  struct cvl_export exported[2];
   for (uint64_t i = 0; i < n; i++) host_put_int(&h, i, (int64_t)i);
   snprintf(s->where, sizeof s->where, ", %" PRIu64 " elements exported", n);
   if (negated(s, &h, &v)) {
-    const bool lent = s->b->sharing->lend(s->ctx, &v, &loan[0]);
-    if (lent && !s->b->sharing->lend(s->ctx, &v, &loan[1])) suite_fail(s, "exported once only");
+    const bool lent = s->b->sharing->export_vector(s->ctx, &v, &exported[0]);
+    if (lent && !s->b->sharing->export_vector(s->ctx, &v, &exported[1]))
+      suite_fail(s, "exported once only");
     s->cases++;
     if (!lent) {
       s->b->release(s->ctx, &v);
     } else if (!s->failed) {
-      check_loan(s, &loan[0], &h);
-      loan[1].end.call(loan[1].end.with);
-      use_what_is_lent(s, v, &h, &loan[0]);
+      check_export(s, &exported[0], &h);
+      exported[1].end.call(exported[1].end.with);
+      use_what_is_lent(s, v, &h, &exported[0]);
       if (closes) {
         s->b->close(s->ctx);
         s->ctx = NULL;
       }
-      check_loan(s, &loan[0], &h);
-      loan[0].end.call(loan[0].end.with);
+      check_export(s, &exported[0], &h);
+      exported[0].end.call(exported[0].end.with);
       if (closes && !s->failed) suite_open(s, 0);
     }
   }
@@ -295,14 +297,14 @@ static void lend(struct suite *s, uint64_t n, bool closes) {
 static void within_a_limit(struct suite *s) {
   enum { LIMIT = 1 << 20, LENT = 30, ELEMENTS = 16000, BORROWED = 20000 };
   struct host_value h = host_vector(&s->heap, s->int_elem, ELEMENTS);
-  struct cvl_loan loans[LENT];
+  struct cvl_export exports[LENT];
   struct cvl_value v;
   int lent = 0, calls = 0, wanted = 0;
   snprintf(s->where, sizeof s->where, ", within a limit");
   suite_close(s);
   if (suite_open(s, LIMIT)) {
     while (lent < LENT && negated(s, &h, &v)) {
-      const bool ok = s->b->sharing->lend(s->ctx, &v, &loans[lent]);
+      const bool ok = s->b->sharing->export_vector(s->ctx, &v, &exports[lent]);
       s->b->release(s->ctx, &v);
       if (!ok) break;
       lent++;
@@ -310,11 +312,11 @@ static void within_a_limit(struct suite *s) {
     wanted = lent > 0 ? BORROWED : 0;
     while (lent > 0) {
       lent--;
-      loans[lent].end.call(loans[lent].end.with);
+      exports[lent].end.call(exports[lent].end.with);
     }
     for (int i = 0; i < wanted && !s->failed; i++) {
-      if (s->b->sharing->borrow(s->ctx, ++s->site, s->int_elem, ELEMENTS / 4, h.data,
-                                (struct cvl_notice){count, &calls}, &v)) {
+      if (s->b->sharing->import_vector(s->ctx, ++s->site, s->int_elem, ELEMENTS / 4, h.data,
+                                       (struct cvl_notice){count, &calls}, &v)) {
         s->b->release(s->ctx, &v);
       } else {
         suite_fail(s, "vector %d is not borrowed", i);

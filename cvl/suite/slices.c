@@ -122,11 +122,11 @@ static void give_slice(struct suite *s, struct cvl_value v) {
 /* Lent, if it can be, with the right elements. */
 static void lend_slice(struct suite *s, const struct cvl_value *v,
                        const struct host_value *want) {
-  struct cvl_loan loan;
-  if (!s->b->sharing || !s->b->sharing->lend(s->ctx, v, &loan)) return;
-  if (memcmp(loan.data, want->data, host_bytes(want)) != 0)
+  struct cvl_export exported;
+  if (!s->b->sharing || !s->b->sharing->export_vector(s->ctx, v, &exported)) return;
+  if (memcmp(exported.data, want->data, host_bytes(want)) != 0)
     suite_fail(s, "other elements are exported");
-  loan.end.call(loan.end.with);
+  exported.end.call(exported.end.with);
 }
 
 /* A slice of a slice, when the one that it was cut from is gone. */
@@ -200,7 +200,7 @@ static void slice_computed(struct suite *s, struct host_value h) {
   host_free(&s->heap, &h);
 }
 
-/* Sizes that were pending: of a result of PACK, and its descriptor. */
+/* Sizes that were deferred: of a result of PACK, and its descriptor. */
 static void slice_packed(struct suite *s, struct host_value d) {
   struct host_value x = suite_numbers(s, s->float_elem, d.total), *const both[] = {&x, &d};
   struct packed_operands packing;

@@ -195,7 +195,7 @@ bool suite_upload(struct suite *, const struct host_value *, bool other, struct 
 /* The same as a slice of a value with others around it; the back end has slices. */
 bool suite_upload_slice(struct suite *, const struct host_value *, struct cvl_value *);
 /* The same as a borrowed vector: on memory that nobody can write, with nothing behind it. */
-bool suite_lend(struct suite *, const struct host_value *, struct cvl_value *);
+bool suite_export(struct suite *, const struct host_value *, struct cvl_value *);
 /* Vectors of as many elements, and their descriptor, out of PACKs by the same flags
  * (packed.c). */
 struct packed_operands {

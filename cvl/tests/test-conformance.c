@@ -219,7 +219,7 @@ static bool concatenates_without_limit(struct cvl_context *ctx, uint64_t site, u
 }
 
 /* Back ends that borrow badly: by copying, but for the notice. */
-static bool borrow_calls(struct cvl_context *ctx, uint64_t site, enum cvl_elem elem, uint64_t n,
+static bool import_calls(struct cvl_context *ctx, uint64_t site, enum cvl_elem elem, uint64_t n,
                          const void *data, struct cvl_notice done, struct cvl_value *out,
                          int times) {
   const bool ok = cvl_oracle_backend.from_host(ctx, site, elem, n, data, out);
@@ -230,19 +230,19 @@ static bool borrow_calls(struct cvl_context *ctx, uint64_t site, enum cvl_elem e
 static bool borrow_copies(struct cvl_context *ctx, uint64_t site, enum cvl_elem elem,
                           uint64_t n, const void *data, struct cvl_notice done,
                           struct cvl_value *out) {
-  return borrow_calls(ctx, site, elem, n, data, done, out, 1);
+  return import_calls(ctx, site, elem, n, data, done, out, 1);
 }
 
 static bool borrow_never_ends(struct cvl_context *ctx, uint64_t site, enum cvl_elem elem,
                               uint64_t n, const void *data, struct cvl_notice done,
                               struct cvl_value *out) {
-  return borrow_calls(ctx, site, elem, n, data, done, out, 0);
+  return import_calls(ctx, site, elem, n, data, done, out, 0);
 }
 
 static bool borrow_ends_twice(struct cvl_context *ctx, uint64_t site, enum cvl_elem elem,
                               uint64_t n, const void *data, struct cvl_notice done,
                               struct cvl_value *out) {
-  return borrow_calls(ctx, site, elem, n, data, done, out, n > 20 ? 2 : 1);
+  return import_calls(ctx, site, elem, n, data, done, out, n > 20 ? 2 : 1);
 }
 
 static bool generate_in_chunks(struct cvl_context *ctx, uint64_t site, enum cvl_elem elem,
@@ -282,8 +282,8 @@ static bool generate_copied_segdes(struct cvl_context *ctx, uint64_t site, uint6
 }
 
 static bool lend_nothing(struct cvl_context *ctx, const struct cvl_value *v,
-                         struct cvl_loan *loan) {
-  (void)ctx, (void)v, (void)loan;
+                         struct cvl_export *exported) {
+  (void)ctx, (void)v, (void)exported;
   return false;
 }
 
@@ -293,10 +293,10 @@ static void end_nothing(void *with) {
 
 /* The same memory for everybody. */
 static bool lend_scratch(struct cvl_context *ctx, const struct cvl_value *v,
-                         struct cvl_loan *loan) {
+                         struct cvl_export *exported) {
   static char scratch[1 << 22];
   const uint64_t n = cvl_oracle_backend.length(ctx, v).bound;
-  *loan = (struct cvl_loan){scratch, {end_nothing, NULL}};
+  *exported = (struct cvl_export){scratch, {end_nothing, NULL}};
   return cvl_oracle_backend.to_host(ctx, v, 0, n > 1000 ? 0 : n, scratch);
 }
 
@@ -342,12 +342,12 @@ DEFECT_OF(slices, fill, fill_from_zero)
 DEFECT_OF(slices, fill, fill_keeps_owned)
 DEFECT_OF(slices, concatenate, loses_empty_segments)
 DEFECT_OF(slices, concatenate, concatenates_without_limit)
-DEFECT_OF(sharing, borrow, borrow_copies)
-DEFECT_OF(sharing, borrow, borrow_never_ends)
-DEFECT_OF(sharing, borrow, borrow_ends_twice)
+DEFECT_OF(sharing, import_vector, borrow_copies)
+DEFECT_OF(sharing, import_vector, borrow_never_ends)
+DEFECT_OF(sharing, import_vector, borrow_ends_twice)
 DEFECT_OF(generators, generate, generate_copies)
 DEFECT_OF(generators, generate, generate_overlaps)
-DEFECT_OF(sharing, lend, lend_scratch)
+DEFECT_OF(sharing, export_vector, lend_scratch)
 
 Test(conformance, rejects_defects) {
   static const struct {
@@ -518,11 +518,11 @@ static struct cvl_context *open_delayed(struct cvl_backend *b) {
   return ctx;
 }
 
-Test(delayed, sizes_are_pending_until_resolved) {
+Test(delayed, sizes_are_deferred_until_resolved) {
   struct cvl_backend b;
   struct cvl_context *ctx = open_delayed(&b);
   struct cvl_value f, d = cvl_one_segment(4), packed[CALL_RESULTS], twice;
-  int pending = 0;
+  int deferred = 0;
   cr_assert(b.from_host(ctx, 1, CVL_BOOL, 4, (uint8_t[]){1, 0, 1, 1}, &f));
   for (uint64_t i = 0; i < 20; i++) {
     cr_assert(b.apply(ctx, 2 + i, &CVL_CALL(CALL_PACK, OP_PACK, f, f, d), packed));
@@ -535,7 +535,7 @@ Test(delayed, sizes_are_pending_until_resolved) {
     if (a.symbol && c.symbol) {
       cr_expect_eq(a.symbol, c.symbol);
       cr_expect_gt(a.bound, 3); /* of no use as the size */
-      pending++;
+      deferred++;
     }
     cr_expect(b.resolve(ctx, &c));
     cr_expect_eq(c.bound, 3);
@@ -544,7 +544,7 @@ Test(delayed, sizes_are_pending_until_resolved) {
     b.release(ctx, &kept_d);
     b.release(ctx, &twice);
   }
-  cr_expect_gt(pending, 5);
+  cr_expect_gt(deferred, 5);
   cr_expect_gt(b.statistics(ctx).waits, 5);
   b.release(ctx, &f);
   b.close(ctx);

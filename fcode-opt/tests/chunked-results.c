@@ -1,4 +1,4 @@
-/* chunked-results.c - which superoperators become functions by instances because the program
+/* chunked-results.c - which superoperators become lifted functions because the program
  * ends with their results.
  */
 #include "programs.h"
@@ -20,7 +20,7 @@ static const struct ir_program *optimised(struct fixture *t, const char *functio
   return result;
 }
 
-/* The marks of all functions by instances: a letter for each parameter and, behind '>', each
+/* The marks of all lifted functions: a letter for each parameter and, behind '>', each
  * result; a blank behind each mark. */
 static void print_marks(const struct ir_program *p, char *to) {
   for (uint32_t f = 0; f < p->function_count; f++) {

@@ -1,4 +1,4 @@
-/* instances.c - functions by instances: every pass keeps the mark true.
+/* instances.c - lifted functions: every pass keeps the mark true.
  */
 #include "programs.h"
 #include "rewriting.h"
@@ -418,7 +418,7 @@ Test(hoist, what_stays) {
   "end\n"                                                                                      \
   "fun BODY (v0: SEGDES, v1: INT) -> (INT) instances shared each -> each\n" body "end\n"
 
-/* The functions by instances that stay, with a blank behind each, and what is said of all. */
+/* The lifted functions that stay, with a blank behind each, and what is said of all. */
 static void expect_decision(const char *functions, const char *stay, const char *explanation) {
   struct fixture t;
   fixture_init(&t);

@@ -140,7 +140,7 @@ Test(sizes, layout_of_what_the_entry_is_given) {
   rewriting_free(&a.r);
 }
 
-/* ---- functions by instances ---- */
+/* ---- lifted functions ---- */
 
 /* That a mark is true is the compiler's word, which only its own programs have. In 32 bits a
  * sum of lengths is the total: it wraps only where no INT counts the elements. */

@@ -1,4 +1,4 @@
-/* instances.c - the mark of a function by instances: from VCODE, in the text form, copied, and
+/* instances.c - the mark of a lifted function: from VCODE, in the text form, copied, and
  * the rules that it must keep.
  */
 #include "support.h"
@@ -164,8 +164,8 @@ Test(instances, verified) {
     f->instances = &mark;
     cr_expect_eq(ir_verify(&t.arena, t.ir, &t.diags), fault == 2);
     if (fault < 2)
-      cr_expect(strstr(t.diags.list.items[0].message, "let-form of ROWS: lifted, but it"),
-                "%s", t.diags.list.items[0].message);
+      cr_expect(strstr(t.diags.list.items[0].message, "let-form of ROWS: lifted, but it"), "%s",
+                t.diags.list.items[0].message);
     fixture_free(&t);
   }
 }

@@ -1,4 +1,4 @@
-/* instances.c - which bodies of apply-to-each become functions by instances (ir/ir.h).
+/* instances.c - which bodies of apply-to-each become lifted functions (ir/ir.h).
  *
  * The rule: a body is a function if it *holds* elements, that is, if it computes a sequence
  * for each instance of which an operation of the body needs the elements. They need not be
@@ -6,7 +6,7 @@
  *
  * The body stays in the code around it
  *   - if it computes scalars only, or sequences that are only its value;
- *   - if the sequences that it needs are those of the callee of a call by instances: that is
+ *   - if the sequences that it needs are those of the callee of a batch call: that is
  *     cut by itself;
  *   - if some of its value would have to be copied: a view of sequences that it made, or what
  *     is the same for all instances and not known before the call;

@@ -1,4 +1,4 @@
-/* mark.c - marks of functions by instances (ir/ir.h): of those that are called for many
+/* mark.c - marks of lifted functions (ir/ir.h): of those that are called for many
  * instances, from the form of their argument; and which effects permit them. */
 #include "ir/instances.h"
 #include "neslc/flatten/private.h"

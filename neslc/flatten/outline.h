@@ -1,4 +1,4 @@
-/* outline.h - a body as a function by instances (ir/ir.h): made of the block into which
+/* outline.h - a body as a lifted function (ir/ir.h): made of the block into which
  * it was generated, so that it has the code that would stand there otherwise.
  *
  * What the body uses of each instance is bound to new variables, its *inputs*, while it is

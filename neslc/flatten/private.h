@@ -300,7 +300,7 @@ void flat_function(struct flattener *, uint32_t index, const struct name *, uint
                    const struct ir_kind **kinds, uint32_t var_count, struct ir_block *body,
                    struct vars kept);
 /* Moves bindings that only one arm of an IF uses into that arm, except the variables `kept`:
- * sink.c.
+ * consumer.c.
  */
 void flat_sink(struct flattener *, struct ir_function *, const struct vars *kept);
 
@@ -523,9 +523,9 @@ void explain_by_instances(struct flattener *, const struct source *, uint32_t of
 void explain_specialisation(struct flattener *, const struct specialisation *);
 void write_explanations(struct flattener *);
 
-/* ---- functions by instances: instances.c, mark.c ---- */
+/* ---- lifted functions: instances.c, mark.c ---- */
 
-/* The value of the body of an apply-to-each: of code here, or of a call by instances. */
+/* The value of the body of an apply-to-each: of code here, or of a batch call. */
 const struct rep *flatten_body(struct flattener *, struct context *, const struct core *each);
 /* Notes the elements of a sequence for each instance, while a body is tried. */
 void trial_holds(struct flattener *, const struct rep *elements);

@@ -140,7 +140,7 @@ Test(parser, malformed_origins_are_comments) {
   }
 }
 
-/* ---- marks of functions by instances ---- */
+/* ---- marks of lifted functions ---- */
 
 Test(parser, keeps_marks) {
   static const char text[] = "FUNC P RET FUNC FN {no mark} {% instances shared each 1 shared\n"

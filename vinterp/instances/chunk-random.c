@@ -1,4 +1,4 @@
-/* chunk-random.c - positions of RAND in calls by instances: the elements that the same RAND had
+/* chunk-random.c - positions of RAND in batch calls: the elements that the same RAND had
  * in the chunks before, of all cuts that are open.
  */
 #include "vinterp/machine/machine-private.h"

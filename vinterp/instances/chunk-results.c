@@ -3,7 +3,7 @@
  * Of a vector with an element for each instance the size is known before: chunks fill it, and
  * each element is written once more than the operation did that made it. Everything else is
  * kept until the last chunk has ended, and copied once; what is copied is released at once.
- * What the sink takes (sink.c) is neither.
+ * What the consumer takes (consumer.c) is neither.
  */
 #include "base/number.h"
 #include "cvl/slices.h"
@@ -74,7 +74,7 @@ static bool lay(struct machine *m, const struct machine_site *site, struct cut *
     v->form = CVL_NOTHING;
     return true;
   }
-  if (r->sunk) return sink_put(m, site, cut, r, v);
+  if (r->sunk) return consumer_put(m, site, cut, r, v);
   if (r->size != IR_EACH || value_is_segdes(v)) return keep(m, site, r, v);
   if (r->whole.form == CVL_NOTHING &&
       (!may_be_whole(m, site, cut, (enum cvl_elem)v->flat.elem) ||
@@ -141,7 +141,7 @@ bool cut_join_results(struct machine *m, struct cut *cut) {
     struct machine_site site;
     if (r->kept_count == 0 && (!r->sunk || r->whole.form != CVL_NOTHING)) continue;
     if (!machine_next_site(m, cut->location, &site)) return false;
-    const bool ok = r->sunk                        ? sink_whole(m, &site, r)
+    const bool ok = r->sunk                        ? consumer_whole(m, &site, r)
                     : value_is_segdes(&r->kept[0]) ? join_segdes(m, &site, r)
                                                    : join_vectors(m, &site, r);
     if (!ok) return false;

@@ -1,4 +1,4 @@
-/* chunks.h - calls by instances, executed for one chunk of the instances after the other
+/* chunks.h - batch calls, executed for one chunk of the instances after the other
  * (docs/internals/memory.md).
  *
  * Such a call is a *cut*. Its operands are kept; a frame of the function gets slices of them,
@@ -49,7 +49,7 @@ struct cut_result {
   uint64_t kept_count, kept_capacity;
   uint64_t total;                     /* elements kept */
   uint64_t kept_before, total_before; /* the same without the chunk under way */
-  bool sunk;                          /* chunks go to the sink (sink.c): */
+  bool sunk;                          /* chunks go to the consumer (consumer.c): */
   uint8_t elem;                       /* of this type; `total` counts them */
   uint64_t number;                    /* of the run's result */
 };
@@ -114,7 +114,7 @@ struct cut {
   uint64_t instances;
   uint64_t first, n; /* the chunk */
   uint64_t most;     /* instances that the next one may have, after a lack of memory; 0: any */
-  bool sinks;        /* the sink takes a result: chunks end one after the other */
+  bool consumers;    /* the consumer takes a result: chunks end one after the other */
   bool broken;       /* a search: a chunk has not come to its end, so there are no results */
   uint32_t operand_count, result_count, levels;
   struct cut_operand *operands;
@@ -276,27 +276,27 @@ bool cut_gather_results(struct machine *, struct cut *, struct machine *const *s
 /* Of a sub-machine: puts them there. */
 bool cut_put_results(struct machine *, struct cut *);
 
-/* ---- results that leave the machine: sink.c ---- */
+/* ---- results that leave the machine: consumer.c ---- */
 
-/* Asks the sink which results of a new cut it takes. */
-void sink_ask(struct machine *, struct cut *);
+/* Asks the consumer which results of a new cut it takes. */
+void consumer_ask(struct machine *, struct cut *);
 /* Gives it that of a chunk, and releases it. */
-bool sink_put(struct machine *, const struct machine_site *, const struct cut *,
-              struct cut_result *, struct value *);
+bool consumer_put(struct machine *, const struct machine_site *, const struct cut *,
+                  struct cut_result *, struct value *);
 /* All chunks have given theirs: r->whole is a value of where they are. */
-bool sink_whole(struct machine *, const struct machine_site *, struct cut_result *r);
-/* At the end: whether the sink takes the lengths of a result that is a descriptor; and gives it
- * them: where they are, or NULL after a fault. */
-bool sink_takes_lengths(const struct machine *, uint64_t number, uint64_t count);
-const void *sink_lengths(struct machine *, const struct machine_site *, uint64_t number,
-                         uint64_t count, const struct value *);
+bool consumer_whole(struct machine *, const struct machine_site *, struct cut_result *r);
+/* At the end: whether the consumer takes the lengths of a result that is a descriptor; and
+ * gives it them: where they are, or NULL after a fault. */
+bool consumer_takes_lengths(const struct machine *, uint64_t number, uint64_t count);
+const void *consumer_lengths(struct machine *, const struct machine_site *, uint64_t number,
+                             uint64_t count, const struct value *);
 /* An argument that stays where it is may be a result as well: no copy of it is needed then. */
-void sink_note_argument(struct machine *, const struct machine_item *,
-                        const struct cvl_value *);
-/* Where a result of the run is, if the sink has it or it is such an argument; else NULL. */
-const void *sink_of_result(const struct machine *, uint64_t number, const struct value *);
+void consumer_note_argument(struct machine *, const struct machine_item *,
+                            const struct cvl_value *);
+/* Where a result of the run is, if the consumer has it or it is such an argument; else NULL. */
+const void *consumer_of_result(const struct machine *, uint64_t number, const struct value *);
 /* The run ends. */
-void sink_end(struct machine *);
+void consumer_end(struct machine *);
 
 /* ---- sizes: chunk-size.c ---- */
 

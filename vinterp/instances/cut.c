@@ -312,7 +312,7 @@ static void take_operands(struct machine *m, struct cut *cut) {
   for (uint32_t k = 0; k < cut->result_count; k++) cut->results[k].size = mark->results[k];
 }
 
-/* Then their sizes are known, and the sink is asked. */
+/* Then their sizes are known, and the consumer is asked. */
 static bool check_operands(struct machine *m, const struct machine_site *site,
                            struct cut *cut) {
   uint64_t segments = 0;
@@ -322,7 +322,7 @@ static bool check_operands(struct machine *m, const struct machine_site *site,
   for (uint32_t p = 1; p < cut->operand_count; p++) {
     if (!check_operand(m, site, cut, p)) return false;
   }
-  sink_ask(m, cut);
+  consumer_ask(m, cut);
   return true;
 }
 
@@ -384,10 +384,11 @@ static enum chunks_step go_on(struct machine *m, struct cut *cut, struct value *
 }
 
 /* The first chunk; or all of them, by the processes of a job. */
-static enum chunks_step begin_chunks(struct machine *m, struct cut *cut, bool deal,
+static enum chunks_step begin_chunks(struct machine *m, struct cut *cut, bool distribute,
                                      struct value *results) {
   uint32_t entry;
-  if (deal && deal_run(m, cut)) return end_cut(m, cut, results) ? CHUNKS_END : CHUNKS_FAILED;
+  if (distribute && distribute_run(m, cut))
+    return end_cut(m, cut, results) ? CHUNKS_END : CHUNKS_FAILED;
   return go_on(m, cut, results, &entry);
 }
 
@@ -401,11 +402,11 @@ static enum chunks_step begin_cut(struct machine *m, uint32_t location,
   uint64_t instances = 0;
   if (!machine_settle(m, &site) || !resolve(m, &site, instances_of(m, &slots[0]), &instances))
     return CHUNKS_FAILED;
-  const bool deal = deal_is_wanted(m, function, instances);
-  if (!deal && !chunk_is_wanted(m, function, instances, slots)) return CHUNKS_NEXT;
+  const bool distribute = distribute_is_wanted(m, function, instances);
+  if (!distribute && !chunk_is_wanted(m, function, instances, slots)) return CHUNKS_NEXT;
   struct value *above = m->stack + frame->base + m->code->functions[function].slots;
   return push_cut(m, &site, before, instances) && check_operands(m, &site, innermost(m))
-             ? begin_chunks(m, innermost(m), deal, above)
+             ? begin_chunks(m, innermost(m), distribute, above)
              : CHUNKS_FAILED;
 }
 
@@ -413,9 +414,9 @@ enum chunks_step chunks_call(struct machine *m, uint32_t location, const struct 
   const struct frame *frame = &m->frames[m->depth - 1];
   const struct value *slots = m->stack + frame->base;
   if (!m->program->functions[frame->function].instances) return CHUNKS_NEXT;
-  if (deal_forbids_cuts(m, frame->function)) return CHUNKS_NEXT;
+  if (distribute_forbids_cuts(m, frame->function)) return CHUNKS_NEXT;
   const struct cvl_size most = instances_of(m, &slots[0]);
-  if (!deal_is_wanted(m, frame->function, most.bound) &&
+  if (!distribute_is_wanted(m, frame->function, most.bound) &&
       !chunk_is_wanted(m, frame->function, most.bound, slots))
     return CHUNKS_NEXT;
   return begin_cut(m, location, before);

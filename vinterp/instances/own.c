@@ -1,5 +1,6 @@
 /* own.c - results that the processes of a job write together, each its own elements (struct
- * machine_own_sink): after an agreement none waits for another until all have written theirs.
+ * machine_own_consumer): after an agreement none waits for another until all have written
+ * theirs.
  */
 #include "cvl/processes.h"
 #include "vinterp/machine/machine-private.h"
@@ -36,7 +37,7 @@ static bool read_block(struct machine *m, const struct value *v, uint64_t first,
   return true;
 }
 
-/* Until the sink wants no more. False if they cannot be read. */
+/* Until the consumer wants no more. False if they cannot be read. */
 static bool put_own(struct machine *m, uint64_t number, const struct value *v, uint64_t first,
                     uint64_t end) {
   _Alignas(int64_t) char block[BLOCK * sizeof(int64_t)];

@@ -2,7 +2,7 @@
  *
  * It has the code, the kernels, the limits and the heap of its parent, and for the rest what a
  * machine has: nothing that it writes while it runs is anybody else's. A run of it has one
- * frame at the bottom, that of the function by instances, as the outermost cut; below that are
+ * frame at the bottom, that of the lifted function, as the outermost cut; below that are
  * its parent's frames. Constants of vectors are made anew for each cut, in its sub-context.
  */
 #include "cvl/slices.h"

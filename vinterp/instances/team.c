@@ -205,7 +205,7 @@ bool team_may(struct machine *m, uint32_t function) {
 }
 
 bool team_is_wanted(struct machine *m, const struct cut *cut) {
-  return m->team && !m->sub && !cut->alone && m->chunks.pass == CHUNKS_RUN && !cut->sinks &&
+  return m->team && !m->sub && !cut->alone && m->chunks.pass == CHUNKS_RUN && !cut->consumers &&
          chunk_pays_threads(m, cut) && team_may(m, cut->function);
 }
 

@@ -162,8 +162,8 @@ static bool write_value(struct call *c, int64_t stream, bool exact) {
   if (peers_have_columns(c->m->streams, stream)) return write_column(c, stream);
   stream_sink_init(&to, c->m->streams, stream);
   bool printed = c->type == TW_CHAR
-                     ? print_chars(c->m, c->site, &c->operands[0], &to.sink)
-                     : print_value(c->m, c->site, &c->operands[0], exact, &to.sink);
+                     ? print_chars(c->m, c->site, &c->operands[0], &to.consumer)
+                     : print_value(c->m, c->site, &c->operands[0], exact, &to.consumer);
   if (!printed && to.status.ok) return false; /* the value could not be fetched */
   if (printed) to.status = peers_flush(c->m->streams, stream);
   return push_status(c, to.status);

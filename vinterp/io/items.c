@@ -59,8 +59,9 @@ static void nothing(void *with) {
 /* Elements that stay until the run has ended. */
 static bool borrow(struct machine *m, const struct machine_site *site, enum cvl_elem elem,
                    const struct machine_item *item, struct value *out) {
-  return m->backend->sharing->borrow(m->context, ++m->site, elem, item->length, item->as.ints,
-                                     (struct cvl_notice){nothing, NULL}, &out->flat) ||
+  return m->backend->sharing->import_vector(m->context, ++m->site, elem, item->length,
+                                            item->as.ints, (struct cvl_notice){nothing, NULL},
+                                            &out->flat) ||
          machine_backend_fault(m, site);
 }
 
@@ -122,11 +123,12 @@ static bool fetch_narrow(struct machine *m, const struct machine_site *site,
 /* Elements that are as wide in the machine as outside need no copy, if the back end lends them.
  */
 static bool lend_item(struct machine *m, const struct value *v, struct machine_item *item,
-                      struct cvl_loan *loan) {
+                      struct cvl_export *exported) {
   const bool is_wide =
       v->flat.elem == CVL_I64 || v->flat.elem == CVL_F64 || v->flat.elem == CVL_BOOL;
-  if (v->form != CVL_VECTOR || !is_wide || !machine_value_lend(m, &v->flat, loan)) return false;
-  item->as.ints = loan->data;
+  if (v->form != CVL_VECTOR || !is_wide || !machine_value_export(m, &v->flat, exported))
+    return false;
+  item->as.ints = exported->data;
   return true;
 }
 
@@ -146,7 +148,7 @@ bool machine_pair_fault(struct machine *m, const struct machine_site *site) {
 }
 
 static bool collect_item(struct machine *m, const struct machine_site *site, uint64_t number,
-                         struct machine_item *item, struct cvl_loan *loan) {
+                         struct machine_item *item, struct cvl_export *exported) {
   const struct value *v = &m->stack[number];
   struct machine_item it = {.kind = MACHINE_INT};
   switch (value_kind(v)) {
@@ -170,12 +172,12 @@ static bool collect_item(struct machine *m, const struct machine_site *site, uin
     if (!own_equal(m, site, v, &equal, &length)) return false;
     if (equal) return take_equal(m, site, length, item);
   }
-  it.as.ints = sink_of_result(m, number, v);
+  it.as.ints = consumer_of_result(m, number, v);
   it.lent = it.as.ints != NULL;
   *item = it;
-  if (it.lent || lend_item(m, v, item, loan)) return true;
-  if (it.kind == MACHINE_SEGDES && sink_takes_lengths(m, number, it.length)) {
-    item->as.ints = sink_lengths(m, site, number, it.length, v);
+  if (it.lent || lend_item(m, v, item, exported)) return true;
+  if (it.kind == MACHINE_SEGDES && consumer_takes_lengths(m, number, it.length)) {
+    item->as.ints = consumer_lengths(m, site, number, it.length, v);
     item->lent = true;
     return item->as.ints != NULL;
   }
@@ -189,23 +191,23 @@ static bool collect_item(struct machine *m, const struct machine_site *site, uin
                    : machine_to_host(m, site, v, 0, it.length, data);
 }
 
-/* Items and loans of nothing, for all values of the stack. */
+/* Items and exports of nothing, for all values of the stack. */
 static bool allocate_results(struct machine *m, const struct machine_site *site,
                              struct machine_results *results) {
   const size_t items = (size_t)m->top * sizeof *results->items;
-  const size_t loans = (size_t)m->top * sizeof *results->loans;
+  const size_t exports = (size_t)m->top * sizeof *results->exports;
   results->items = heap_alloc(m->heap, items);
-  results->loans = heap_alloc(m->heap, loans);
-  if (!results->items || !results->loans) {
+  results->exports = heap_alloc(m->heap, exports);
+  if (!results->items || !results->exports) {
     heap_free(m->heap, results->items, items);
-    heap_free(m->heap, results->loans, loans);
+    heap_free(m->heap, results->exports, exports);
     *results = (struct machine_results){0};
-    return machine_memory_fault(m, site, items + loans);
+    return machine_memory_fault(m, site, items + exports);
   }
   results->count = m->top;
   for (uint64_t k = 0; k < m->top; k++) {
     results->items[k] = (struct machine_item){0};
-    results->loans[k] = (struct cvl_loan){0};
+    results->exports[k] = (struct cvl_export){0};
   }
   return true;
 }
@@ -214,7 +216,7 @@ bool machine_collect(struct machine *m, const struct machine_site *site,
                      struct machine_results *results) {
   if (!allocate_results(m, site, results)) return false;
   for (uint64_t k = 0; k < m->top; k++) {
-    if (!collect_item(m, site, k, &results->items[k], &results->loans[k])) {
+    if (!collect_item(m, site, k, &results->items[k], &results->exports[k])) {
       machine_results_free(m, results);
       return false;
     }
@@ -225,13 +227,13 @@ bool machine_collect(struct machine *m, const struct machine_site *site,
 void machine_results_free(struct machine *m, struct machine_results *results) {
   for (uint64_t k = 0; k < results->count; k++) {
     struct machine_item *item = &results->items[k];
-    const struct cvl_notice *end = &results->loans[k].end;
+    const struct cvl_notice *end = &results->exports[k].end;
     if (end->call)
       end->call(end->with);
     else if (!item->lent)
       heap_free(m->heap, (void *)(uintptr_t)item->as.ints, item_bytes(item));
   }
   heap_free(m->heap, results->items, (size_t)results->count * sizeof *results->items);
-  heap_free(m->heap, results->loans, (size_t)results->count * sizeof *results->loans);
+  heap_free(m->heap, results->exports, (size_t)results->count * sizeof *results->exports);
   *results = (struct machine_results){0};
 }

@@ -8,13 +8,13 @@
 
 enum {
   TRANSFER = 4096,    /* elements fetched at a time: 32 KiB, a good size of one transfer */
-  TEXT_BYTES = 32768, /* collected before the sink is called */
+  TEXT_BYTES = 32768, /* collected before the consumer is called */
 };
 
-/* ---- text on its way to a sink ---- */
+/* ---- text on its way to a consumer ---- */
 
 struct text {
-  const struct sink *sink;
+  const struct consumer *consumer;
   size_t used;
   bool exact; /* all digits of floats */
   char bytes[TEXT_BYTES];
@@ -23,7 +23,7 @@ struct text {
 static bool text_flush(struct text *t) {
   size_t n = t->used;
   t->used = 0;
-  return n == 0 || t->sink->write(t->sink->self, t->bytes, n);
+  return n == 0 || t->consumer->write(t->consumer->self, t->bytes, n);
 }
 
 /* Makes room for n more bytes, n at most TEXT_BYTES. */
@@ -120,9 +120,9 @@ static bool print_pair(struct text *t, const struct pair *pair) {
 }
 
 bool print_value(struct machine *m, const struct machine_site *site, const struct value *v,
-                 bool exact, const struct sink *sink) {
+                 bool exact, const struct consumer *consumer) {
   struct text text;
-  text.sink = sink;
+  text.consumer = consumer;
   text.used = 0;
   text.exact = exact;
   if (v->form == VALUE_PAIR) return print_pair(&text, v->pair);
@@ -143,7 +143,7 @@ bool print_value(struct machine *m, const struct machine_site *site, const struc
 }
 
 bool print_chars(struct machine *m, const struct machine_site *site, const struct value *v,
-                 const struct sink *sink) {
+                 const struct consumer *consumer) {
   uint64_t length;
   if (!machine_length(m, site, v, &length)) return false;
   enum cvl_elem elem = host_elem(v);
@@ -157,12 +157,12 @@ bool print_chars(struct machine *m, const struct machine_site *site, const struc
     for (size_t i = 0; i < n; i++) {
       bytes[i] = (char)(elem == CVL_I32 ? buffer.i32[i] : buffer.i64[i]);
     }
-    if (!sink->write(sink->self, bytes, (size_t)n)) return false;
+    if (!consumer->write(consumer->self, bytes, (size_t)n)) return false;
   }
   return true;
 }
 
-/* ---- sinks ---- */
+/* ---- consumers ---- */
 
 static bool write_to_stream(void *self, const char *bytes, size_t n) {
   struct stream_sink *to = self;
@@ -171,7 +171,7 @@ static bool write_to_stream(void *self, const char *bytes, size_t n) {
 }
 
 void stream_sink_init(struct stream_sink *to, struct streams *streams, int64_t stream) {
-  to->sink = (struct sink){write_to_stream, to};
+  to->consumer = (struct consumer){write_to_stream, to};
   to->streams = streams;
   to->stream = stream;
   to->status = (struct stream_status){.ok = true, .message = ""};

@@ -9,25 +9,26 @@ struct machine_site;
 struct value;
 
 /* Where text goes. `write` returns false to stop the printing. */
-struct sink {
+struct consumer {
   bool (*write)(void *self, const char *bytes, size_t n);
   void *self;
 };
 
 /* Writes one line for the value, newline included; exact: floats with all digits. The elements
  * are fetched and written a buffer at a time, so the memory needed does not grow with the
- * value. False if the sink refused, or the back end knew of a fault, which is then recorded. */
+ * value. False if the consumer refused, or the back end knew of a fault, which is then
+ * recorded. */
 bool print_value(struct machine *, const struct machine_site *, const struct value *,
-                 bool exact, const struct sink *);
+                 bool exact, const struct consumer *);
 
 /* The same for raw bytes: the low eight bits of each element of an INT vector, nothing added.
  */
 bool print_chars(struct machine *, const struct machine_site *, const struct value *,
-                 const struct sink *);
+                 const struct consumer *);
 
-/* A sink that writes to a stream of the program; flushing is the caller's. */
+/* A consumer that writes to a stream of the program; flushing is the caller's. */
 struct stream_sink {
-  struct sink sink; /* what print_value takes */
+  struct consumer consumer; /* what print_value takes */
   struct streams *streams;
   int64_t stream;
   struct stream_status status; /* of the latest write */

@@ -84,11 +84,11 @@ bool machine_print_results(struct machine *m, const struct machine_site *site) {
   if (m->top == 0 || !results_wanted(m)) return true;
   if (m->options.progress_fd >= 0) progress_erase(&m->progress); /* perhaps the same terminal */
   struct results r = {.heap = m->heap};
-  struct sink sink = {results_write, &r};
+  struct consumer consumer = {results_write, &r};
   bool ok = true;
   errno = 0;
   for (uint64_t k = 0; k < m->top && ok; k++) {
-    ok = print_value(m, site, &m->stack[k], false, &sink);
+    ok = print_value(m, site, &m->stack[k], false, &consumer);
   }
   if (!ok) {
     fail_results(m, errno ? strerror(errno) : "out of memory");

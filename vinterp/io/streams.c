@@ -49,15 +49,15 @@ static sigset_t only_sigpipe(void) {
 }
 
 void pipe_guard_begin(struct pipe_guard *guard) {
-  sigset_t set = only_sigpipe(), pending;
-  sigpending(&pending);
-  guard->pending = sigismember(&pending, SIGPIPE) == 1;
+  sigset_t set = only_sigpipe(), deferred;
+  sigpending(&deferred);
+  guard->deferred = sigismember(&deferred, SIGPIPE) == 1;
   pthread_sigmask(SIG_BLOCK, &set, &guard->before);
 }
 
 void pipe_guard_end(const struct pipe_guard *guard) {
   int error = errno;
-  if (!guard->pending) {
+  if (!guard->deferred) {
     sigset_t set = only_sigpipe();
     const struct timespec at_once = {0};
     while (sigtimedwait(&set, NULL, &at_once) < 0 && errno == EINTR) {

@@ -129,7 +129,7 @@ struct stream_status stream_spawn(struct streams *, const char *command, size_t 
  * treats signals, and the error of the write says all. */
 struct pipe_guard {
   sigset_t before;
-  bool pending; /* a SIGPIPE of somebody else was waiting already */
+  bool deferred; /* a SIGPIPE of somebody else was waiting already */
 };
 void pipe_guard_begin(struct pipe_guard *);
 void pipe_guard_end(const struct pipe_guard *);

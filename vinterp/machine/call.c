@@ -65,7 +65,7 @@ static void begin_run(struct machine *m, const struct run *r) {
   m->random_count = m->first_random;
   m->out = r->out;
   m->err = r->err;
-  m->sink = r->sink;
+  m->consumer = r->consumer;
   m->own = r->own;
   m->start = m->timer = machine_clock();
   if (m->options.progress_fd >= 0) {
@@ -156,8 +156,8 @@ static enum step run_timed(struct machine *m, uint32_t location, struct run_time
   return STEP_DONE;
 }
 
-/* A function that was dealt: chunk by chunk, as if it had been called. */
-static enum step run_dealt(struct machine *m, uint32_t location) {
+/* A function that was distributed: chunk by chunk, as if it had been called. */
+static enum step run_distributed(struct machine *m, uint32_t location) {
   enum step step = execute_entry(m, &location);
   if (step == STEP_FAULT && chunks_resume(m, &location)) step = STEP_ON;
   return step == STEP_ON ? run_code(m, location) : step;
@@ -183,7 +183,7 @@ static void end_run(struct machine *m, enum step step) {
     profile_run(m->profile, machine_clock() - m->start, &statistics);
   }
   chunks_abandon(m);
-  sink_end(m);
+  consumer_end(m);
   release_stack(m, step);
   streams_free(m->streams);
   m->streams = NULL;
@@ -196,9 +196,9 @@ enum step machine_run_once(struct machine *m, const struct run *r) {
   uint32_t location = 0;
   begin_run(m, r);
   if (begin_entry(m, r, &location)) {
-    step = r->times    ? run_timed(m, location, r->times)
-           : m->dealer ? run_dealt(m, location)
-                       : run_code(m, location);
+    step = r->times        ? run_timed(m, location, r->times)
+           : m->dispatcher ? run_distributed(m, location)
+                           : run_code(m, location);
   }
   if (step == STEP_DONE) {
     const struct machine_site site = machine_end_site(m);
@@ -233,8 +233,8 @@ static bool take_results(struct machine *m, const struct machine_site *site, voi
   return true;
 }
 
-void machine_use_sink(struct machine *m, const struct machine_sink *sink) {
-  m->call_sink = sink;
+void machine_use_consumer(struct machine *m, const struct machine_consumer *consumer) {
+  m->call_consumer = consumer;
 }
 
 static enum machine_outcome call(struct machine *m, const struct run *run,
@@ -256,7 +256,7 @@ enum machine_outcome machine_call(struct machine *m, struct machine_program *pro
                           .count = argument_count,
                           .out = m->options.out,
                           .err = m->options.err,
-                          .sink = m->call_sink,
+                          .consumer = m->call_consumer,
                           .deliver = take_results,
                           .to = &taken};
   return call(m, &run, diags);

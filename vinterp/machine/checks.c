@@ -1,6 +1,6 @@
 /* checks.c - agreement of sizes, as opcodes.def states it for each opcode.
  *
- * Where both sizes are known this is a comparison; where one is pending the back end compares
+ * Where both sizes are known this is a comparison; where one is deferred the back end compares
  * when it knows, and nobody waits.
  */
 #include "base/check.h"
@@ -103,7 +103,7 @@ bool check_sizes_now(struct machine *m, const struct machine_site *site, enum op
 struct cvl_size check_result_size(const struct machine *m, enum opcode op,
                                   const struct value *operands) {
   const uint8_t size = opcode_info(op)->result_size;
-  if (SIZE_WHAT(size) == SIZE_UNKNOWN) return size_pending();
+  if (SIZE_WHAT(size) == SIZE_UNKNOWN) return size_deferred();
   return size_of(m, size, operands);
 }
 

@@ -83,11 +83,11 @@ static enum step one_run(struct machine *m, const struct machine_program *p,
                     .times = times,
                     .to = t->results};
   if (t->results && t->repetition && !is_repeated(t)) {
-    run.sink = t->repetition->sink;
+    run.consumer = t->repetition->consumer;
     run.own = t->repetition->own;
   }
-  for (uint64_t k = 0; run.sink && k < t->count; k++)
-    sink_note_argument(m, &t->items[k], &t->values[k]);
+  for (uint64_t k = 0; run.consumer && k < t->count; k++)
+    consumer_note_argument(m, &t->items[k], &t->values[k]);
   if (turn & RUN_LAST) run.deliver = t->results ? collect_results : print_results;
   return machine_run_once(m, &run);
 }

@@ -205,7 +205,7 @@ static bool is_of(const struct machine *m, const struct value *v, struct cvl_siz
   return size.symbol && machine_size(m, &v->flat).symbol == size.symbol;
 }
 
-/* Whether what nodes before this one compute depends on a size that is pending. */
+/* Whether what nodes before this one compute depends on a size that is deferred. */
 static bool matters_before(const struct machine *m, const struct superop *op, uint32_t node,
                            const struct value *values, struct cvl_size size) {
   for (uint32_t k = 0; k < node; k++) {
@@ -318,7 +318,7 @@ static bool run_kernel(struct machine *m, const struct superop *op, struct cvl_k
     return machine_backend_fault(m, site);
   }
   for (uint32_t i = 0; i < op->output_count; i++) {
-    check_result(m, &outs[i], size_pending(), (enum operand_kind)op->kinds[op->outputs[i]]);
+    check_result(m, &outs[i], size_deferred(), (enum operand_kind)op->kinds[op->outputs[i]]);
     results[i] = value_of(outs[i]);
   }
   return true;

@@ -2,14 +2,14 @@
  *
  * Where things are: value.h what the stack holds; code.h the flat code of typed functions;
  * execute.c runs it; instances/chunks.h calls that are cut; instances/team.h chunks on several
- * threads, instances/sub-machine.c what each of them has; instances/deal.c calls dealt out to
- * processes, instances/own.c results that they write together; instances/sink.c results that
- * leave early; stack-interpreter.c runs stack code; checks.c agreement of sizes; operations.c
- * one instruction on the back end; fused.c a superoperator; report/faults.c messages and call
- * traces; io/io.c and io/streams.c input and output; io/results.c, io/print.c and io/items.c
- * arguments and results; program.c what a program keeps; call.c one run of it; evaluate.c a
- * program from beginning to end, once or repeatedly; values.c values outside of runs; run.c
- * what the executors share.
+ * threads, instances/sub-machine.c what each of them has; instances/distribute.c calls
+ * distributed to processes, instances/own.c results that they write together;
+ * instances/consumer.c results that leave early; stack-interpreter.c runs stack code; checks.c
+ * agreement of sizes; operations.c one instruction on the back end; fused.c a superoperator;
+ * report/faults.c messages and call traces; io/io.c and io/streams.c input and output;
+ * io/results.c, io/print.c and io/items.c arguments and results; program.c what a program
+ * keeps; call.c one run of it; evaluate.c a program from beginning to end, once or repeatedly;
+ * values.c values outside of runs; run.c what the executors share.
  */
 #ifndef RAVEL_MACHINE_PRIVATE_H
 #define RAVEL_MACHINE_PRIVATE_H
@@ -42,7 +42,7 @@ struct machine_program {
   uint8_t *reach;           /* of each function: instances/reach.c */
 };
 
-/* A result of a run that the sink has. */
+/* A result of a run that the consumer has. */
 struct sunk {
   uint64_t number;
   const void *data;
@@ -80,11 +80,11 @@ struct machine {
   struct machine_failure failure; /* what it was */
 
   /* One run. */
-  uint32_t entry;                       /* the function that it begins with */
-  FILE *out, *err;                      /* streams 1 and 2 */
-  const struct machine_sink *sink;      /* or NULL */
-  const struct machine_sink *call_sink; /* that of machine_call */
-  const struct machine_own_sink *own;   /* or NULL */
+  uint32_t entry;                               /* the function that it begins with */
+  FILE *out, *err;                              /* streams 1 and 2 */
+  const struct machine_consumer *consumer;      /* or NULL */
+  const struct machine_consumer *call_consumer; /* that of machine_call */
+  const struct machine_own_consumer *own;       /* or NULL */
   struct sunk *sunk;
   uint64_t sunk_count;
   struct streams *streams; /* NULL until the program needs one */
@@ -100,14 +100,15 @@ struct machine {
   int64_t fuel;           /* work until limits are looked at again */
   struct chunks chunks;   /* calls that are cut */
 
-  struct machine
-      *alone; /* that executes what is dealt to this process (instances/deal.c), or NULL; */
-  struct machine_program *dealt; /* of such a machine: what it keeps of the other's program; */
-  struct machine *dealer;        /* the other; */
+  struct machine *alone; /* that executes what is distributed to this process
+                            (instances/distribute.c), or NULL; */
+  struct machine_program
+      *distributed;           /* of such a machine: what it keeps of the other's program; */
+  struct machine *dispatcher; /* the other; */
   struct stop apart; /* of such a machine: the other's options.stop, as this process sees it */
-  bool stopped;      /* all processes know that one of them cannot go on with what was dealt */
-  struct team *team; /* threads that chunks may be executed on, or NULL */
-  bool sub;          /* this is a sub-machine of the team */
+  bool stopped; /* all processes know that one of them cannot go on with what was distributed */
+  struct team *team;       /* threads that chunks may be executed on, or NULL */
+  bool sub;                /* this is a sub-machine of the team */
   struct value *constants; /* of a sub-machine: its own, by number; NULL: those of the code */
 
   uint64_t seed, random_count;       /* RAND: key, and the number of the next one */
@@ -151,9 +152,9 @@ struct run {
   const struct cvl_value *arguments; /* as for machine_call */
   uint64_t count;
   FILE *out, *err;
-  const struct machine_sink *sink;    /* or NULL */
-  const struct machine_own_sink *own; /* or NULL */
-  struct run_times *times;            /* or NULL: not measured */
+  const struct machine_consumer *consumer; /* or NULL */
+  const struct machine_own_consumer *own;  /* or NULL */
+  struct run_times *times;                 /* or NULL: not measured */
   /* Gets the results, which are the stack, when everything is done; false after a fault. NULL:
    * they are not wanted. */
   bool (*deliver)(struct machine *, const struct machine_site *, void *to);
@@ -182,24 +183,24 @@ enum machine_outcome machine_call_function(struct machine *, struct machine_prog
                                            uint64_t count, struct cvl_value *results,
                                            uint64_t result_count, struct diag_list *);
 
-/* ---- calls dealt out to processes: instances/deal.c ---- */
+/* ---- calls distributed to processes: instances/distribute.c ---- */
 
 /* Whether a call is to be offered to the back end. */
-bool deal_is_wanted(struct machine *, uint32_t function, uint64_t instances);
+bool distribute_is_wanted(struct machine *, uint32_t function, uint64_t instances);
 /* Executes a cut, which is between chunks and has begun none, by all processes: true with all
  * results in cut->results[k].whole; false if it is to go on in another way. */
-bool deal_run(struct machine *, struct cut *);
+bool distribute_run(struct machine *, struct cut *);
 /* Frees what it has made, before the back end's context is closed; what it keeps of a program,
  * before that goes. */
-void deal_free(struct machine *);
-void deal_forget(struct machine *);
-/* In a machine that executes what was dealt: whether calls of a function must not be cut, since
- * it draws random numbers. Where those of a RAND on `bounds` begin: behind those of the
+void distribute_free(struct machine *);
+void distribute_forget(struct machine *);
+/* In a machine that executes what was distributed: whether calls of a function must not be cut,
+ * since it draws random numbers. Where those of a RAND on `bounds` begin: behind those of the
  * processes before; all call it, for the same RAND. False with a fault, of this process or for
  * another's. */
-bool deal_forbids_cuts(struct machine *, uint32_t function);
-bool deal_random_first(struct machine *, const struct machine_site *,
-                       const struct value *bounds, uint64_t *first);
+bool distribute_forbids_cuts(struct machine *, uint32_t function);
+bool distribute_random_first(struct machine *, const struct machine_site *,
+                             const struct value *bounds, uint64_t *first);
 /* instances/reach.c: whether a function needs no stack code; whether it draws random numbers.
  */
 bool reach_is_typed(struct machine *, uint32_t function);
@@ -265,8 +266,8 @@ bool machine_print_results(struct machine *, const struct machine_site *);
 /* Copies the stack to the host; *results is empty after a fault. */
 /* Widens n elements of 32 bits that lie in the second half of the memory, from the first on. */
 void machine_widen(enum cvl_elem, uint64_t n, char *data);
-/* Whether the caller's own_sink takes a result of n elements; then writes those of this process
- * to it. */
+/* Whether the caller's own_consumer takes a result of n elements; then writes those of this
+ * process to it. */
 bool own_takes(struct machine *, uint64_t number, enum machine_item_kind, uint64_t n);
 bool own_write(struct machine *, const struct machine_site *, uint64_t number,
                const struct value *);
@@ -286,14 +287,14 @@ bool machine_pair_fault(struct machine *, const struct machine_site *);
 struct cvl_size machine_size(const struct machine *, const struct cvl_value *);
 struct cvl_size machine_count(const struct machine *, const struct cvl_value *);
 /* Requires what opcodes.def says about the sizes of the operands: at once where they are known,
- * by the back end where one is pending. */
+ * by the back end where one is deferred. */
 bool check_sizes(struct machine *, const struct machine_site *, enum opcode,
                  const struct value *operands);
-/* The same, waiting for sizes that are pending. */
+/* The same, waiting for sizes that are deferred. */
 bool check_sizes_now(struct machine *, const struct machine_site *, enum opcode,
                      const struct value *operands);
 /* The size of what is known only when it is executed. */
-static inline struct cvl_size size_pending(void) {
+static inline struct cvl_size size_deferred(void) {
   return (struct cvl_size){.bound = UINT64_MAX, .symbol = UINT64_MAX};
 }
 /* What size the first result of an opcode will have, before its operands are given away. */

@@ -90,7 +90,7 @@ struct machine *machine_new(const struct machine_options *options, struct diag_l
 
 void machine_free(struct machine *m) {
   if (!m) return;
-  deal_free(m);
+  distribute_free(m);
   heap_free(m->heap, m->stack, m->capacity * sizeof *m->stack);
   heap_free(m->heap, m->frames, m->frame_capacity * sizeof *m->frames);
   history_free(&m->history, m->heap);

@@ -162,8 +162,8 @@ static bool execute_permute(struct machine *m, const struct machine_site *site, 
 static bool find_random(struct machine *m, const struct machine_site *site, struct value *v,
                         struct cvl_random *random) {
   *random = (struct cvl_random){.seed = m->seed, .k = m->random_count};
-  if (m->dealer ? !deal_random_first(m, site, &v[0], &random->first)
-                : !chunks_random_first(m, site, &v[0], random->k, &random->first)) {
+  if (m->dispatcher ? !distribute_random_first(m, site, &v[0], &random->first)
+                    : !chunks_random_first(m, site, &v[0], random->k, &random->first)) {
     release_owned(m, v, 1);
     return false;
   }
@@ -193,7 +193,7 @@ static bool execute_watched(struct machine *m, const struct machine_site *site, 
   struct cvl_size size = check_result_size(m, op, v);
   if (!execute_on_backend(m, site, info, op, v, n, results)) return false;
   for (size_t k = 0; info->results[k]; k++) {
-    if (k > 0) size = size_pending();
+    if (k > 0) size = size_deferred();
     check_result(m, &results[k].flat, size, operand_kind(info->results[k], type));
   }
   return true;

@@ -45,7 +45,7 @@ static bool make_needs(struct machine *m, struct machine_program *p) {
 
 bool machine_program_lower(struct machine *m, struct machine_program *p) {
   team_forget(m);
-  deal_forget(m);
+  distribute_forget(m);
   return make_code(m, p) && make_rows(m, p);
 }
 
@@ -63,7 +63,7 @@ struct machine_program *machine_program_new(struct machine *m,
 void machine_program_free(struct machine *m, struct machine_program *p) {
   if (!p) return;
   team_forget(m);
-  deal_forget(m);
+  distribute_forget(m);
   fused_free(m, p->fused);
   code_free(p->code, &m->store);
   free_rows(m, p);

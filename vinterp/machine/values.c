@@ -54,8 +54,8 @@ static bool borrow(struct machine *m, enum cvl_elem elem, const void *data, uint
                    struct cvl_notice done, struct value *out) {
   const bool fits = has_element(m, elem);
   if (fits && n > 1 && m->backend->sharing) {
-    return m->backend->sharing->borrow(m->context, ++m->site, elem, n, data, done,
-                                       &out->flat) ||
+    return m->backend->sharing->import_vector(m->context, ++m->site, elem, n, data, done,
+                                              &out->flat) ||
            machine_backend_fault(m, &outside);
   }
   const bool ok = fits && machine_from_host(m, &outside, elem, n, data, out);
@@ -63,7 +63,7 @@ static bool borrow(struct machine *m, enum cvl_elem elem, const void *data, uint
   return ok;
 }
 
-bool machine_value_borrow(struct machine *m, enum cvl_elem elem, const void *data, uint64_t n,
+bool machine_value_import(struct machine *m, enum cvl_elem elem, const void *data, uint64_t n,
                           struct cvl_notice done, struct cvl_value *out,
                           struct diag_list *diags) {
   struct value v = {.form = CVL_NOTHING};
@@ -130,9 +130,9 @@ bool machine_value_segdes(struct machine *m, uint64_t n, const struct cvl_filler
   return hand_over(m, segdes(m, n, filler, &v), &v, out);
 }
 
-bool machine_value_lend(struct machine *m, const struct cvl_value *value,
-                        struct cvl_loan *loan) {
-  return m->backend->sharing && m->backend->sharing->lend(m->context, value, loan);
+bool machine_value_export(struct machine *m, const struct cvl_value *value,
+                          struct cvl_export *exported) {
+  return m->backend->sharing && m->backend->sharing->export_vector(m->context, value, exported);
 }
 
 bool machine_device(struct machine *m, int32_t *number) {
@@ -162,10 +162,10 @@ bool machine_read_device(struct machine *m, const void *data, uint64_t bytes, vo
 }
 
 bool machine_value_to_device(struct machine *m, const struct cvl_value *value, uint64_t n,
-                             struct cvl_loan *loan, struct diag_list *diags) {
+                             struct cvl_export *exported, struct diag_list *diags) {
   machine_begin(m, diags);
   return end(m,
-             m->backend->device_memory->copy_to(m->context, ++m->site, value, n, loan) ||
+             m->backend->device_memory->copy_to(m->context, ++m->site, value, n, exported) ||
                  machine_backend_fault(m, &outside),
              NULL);
 }

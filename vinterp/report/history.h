@@ -36,7 +36,7 @@ struct call_trace {
   uint64_t capacity; /* of callers */
 };
 
-/* Forgets everything: no operation is pending. */
+/* Forgets everything: no operation is deferred. */
 static inline void history_clear(struct history *h) {
   h->count = 0;
   h->visible = 0;

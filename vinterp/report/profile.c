@@ -382,7 +382,7 @@ static void print_table(const struct profile *p, FILE *out, const char *title,
 static const char *const bound_text[CHUNK_BOUNDS] = {[CHUNK_FORCED] = "--chunks",
                                                      [CHUNK_BUDGET] = "budget",
                                                      [CHUNK_LIMIT] = "memory limit",
-                                                     [CHUNK_DEALT] = "ranks"};
+                                                     [CHUNK_DISTRIBUTED] = "ranks"};
 
 /* What most calls of a function that was cut were bound by. */
 static const char *main_bound(const struct row_cuts *cuts) {

@@ -7,7 +7,7 @@
  * A superoperator is one instruction, whose work is its operands and results. A *pass* is an
  * elementwise instruction or a superoperator on more than one element.
  *
- * Calls by instances that were cut have a line for each function: how many, how many chunks,
+ * Batch calls that were cut have a line for each function: how many, how many chunks,
  * instances of the smallest and the largest, bytes that one needed, what bound their size.
  *
  * A superoperator has a row for each way in which it was executed: what compiled functions
@@ -70,11 +70,11 @@ enum chunk_bound {
   CHUNK_FORCED,
   CHUNK_BUDGET,
   CHUNK_LIMIT,
-  CHUNK_DEALT, /* nothing: each is what has been dealt to one process of a job */
+  CHUNK_DISTRIBUTED, /* nothing: each is what has been distributed to one process of a job */
   CHUNK_BOUNDS
 };
 
-/* The chunks of a call by instances that has been cut. */
+/* The chunks of a batch call that has been cut. */
 struct cut_counts {
   uint64_t chunks, least, most; /* how many, and instances of the smallest and the largest */
   uint64_t peak;                /* bytes that one of them needed */

@@ -11,7 +11,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-/* Elements of a vector, segments of a descriptor; 0 for a pair. Sizes that are pending are
+/* Elements of a vector, segments of a descriptor; 0 for a pair. Sizes that are deferred are
  * waited for. */
 static uint64_t elements(const struct machine *m, const struct value *v) {
   struct cvl_size size = {.bound = v->form != VALUE_PAIR};

@@ -128,7 +128,7 @@ const struct chunked chunked[] = {
            "fun BODY (v0: SEGDES, v1: INT) -> (INT) instances shared each -> each\n"
            "v2 = RAND v1\nv3 = RAND v1\nv4 = + INT v2 v3\nyield v4\nend\n",
      NULL},
-    {"divide and conquer: a call by instances in itself",
+    {"divide and conquer: a batch call in itself",
      COLUMN("3 0 6 2 12 5 1",
             "INT") "fun BODY (v0: SEGDES, v1: INT) -> (INT) instances shared each -> each\n"
                    "v2 = MAX_REDUCE INT v1 v0\nv3 = CONST INT 1\nv4 = < INT v2 v3\n"
@@ -141,7 +141,7 @@ const struct chunked chunked[] = {
                    "v1\nyield v15\n"
                    "end\nyield v5\nend\n",
      NULL},
-    {"tail calls of functions by instances",
+    {"tail calls of lifted functions",
      COLUMN(
          "3 1 4 1 5 9 2",
          "INT") "fun BODY (v0: SEGDES, v1: INT) -> (INT) instances shared each -> each\n"
@@ -155,7 +155,7 @@ const struct chunked chunked[] = {
                 "v3 = CONST INT 1\nv4 = - INT v2 v3\nv5 = DIST INT v3 v0\nv6 = + INT v1 v5\n"
                 "v7: INT = call EVEN v0 v6 v4\nyield v7\nend\n",
      NULL},
-    {"a fault behind tail calls of functions by instances",
+    {"a fault behind tail calls of lifted functions",
      COLUMN("3 1 4 1 5 9 2",
             "INT") "fun BODY (v0: SEGDES, v1: INT) -> (INT) instances shared each -> each\n"
                    "v2 = CONST INT 8\nv3: INT = call EVEN v0 v1 v2\nyield v3\nend\n"
@@ -308,7 +308,7 @@ const struct chunked chunked[] = {
      COLUMN("7 1 2 3 2 3 9", "INT") LOOP_OF_ROUNDS(
          "6") "fun INNER (v0: SEGDES, v1: INT) -> (INT)\nv2 = / INT v1 v1\nyield v2\nend\n",
      "division by zero at element 1"},
-    {"a loop whose rounds have calls by instances that fail",
+    {"a loop whose rounds have batch calls that fail",
      COLUMN("7 1 2 9 2 3 3", "INT") LOOP_OF_ROUNDS(
          "6") "fun INNER (v0: SEGDES, v1: INT) -> (INT) instances shared each -> each\n"
               "v2 = / INT v1 v1\nyield v2\nend\n",

@@ -1,4 +1,4 @@
-/* chunked-programs.h - programs with calls by instances, some of which fail. */
+/* chunked-programs.h - programs with batch calls, some of which fail. */
 #ifndef RAVEL_CHUNKED_PROGRAMS_H
 #define RAVEL_CHUNKED_PROGRAMS_H
 

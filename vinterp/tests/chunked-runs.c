@@ -1,4 +1,4 @@
-/* chunked-runs.c - programs with calls by instances, run with chunks of all sizes. */
+/* chunked-runs.c - programs with batch calls, run with chunks of all sizes. */
 #include "vinterp/tests/chunked-runs.h"
 #include <criterion/criterion.h>
 #include <string.h>

@@ -1,4 +1,4 @@
-/* chunked-runs.h - programs with calls by instances, run with chunks of all sizes, and compared
+/* chunked-runs.h - programs with batch calls, run with chunks of all sizes, and compared
  * with what they do uncut on the oracle.
  */
 #ifndef RAVEL_CHUNKED_RUNS_H

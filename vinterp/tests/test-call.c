@@ -625,12 +625,12 @@ Test(call, values_are_copied_where_they_cannot_be_shared) {
     struct caller c;
     int calls = 0;
     struct cvl_value v, squares, d, none = {.form = 99};
-    struct cvl_loan loan;
+    struct cvl_export exported;
     begin(&c, seed < 0 ? test_options() : delayed_options(&table, seed));
-    cr_assert(machine_value_borrow(c.machine, CVL_I64, numbers, 3,
+    cr_assert(machine_value_import(c.machine, CVL_I64, numbers, 3,
                                    (struct cvl_notice){count_calls, &calls}, &v, &c.diags));
     cr_expect_eq(calls, 1);
-    cr_expect_not(machine_value_lend(c.machine, &v, &loan));
+    cr_expect_not(machine_value_export(c.machine, &v, &exported));
     cr_assert(machine_value_generate(
         c.machine, CVL_I64, 4, &(struct cvl_filler){fill_squares, NULL}, &squares, &c.diags));
     expect_ints(&c, &v, 3, numbers);
@@ -642,7 +642,7 @@ Test(call, values_are_copied_where_they_cannot_be_shared) {
     uint64_t total = 0;
     cr_assert(machine_value_total(c.machine, &d, &total, &c.diags));
     cr_expect_eq(total, 9);
-    cr_expect_not(machine_value_borrow(c.machine, CVL_I32, numbers, 3,
+    cr_expect_not(machine_value_import(c.machine, CVL_I32, numbers, 3,
                                        (struct cvl_notice){count_calls, &calls}, &none,
                                        &c.diags));
     cr_expect_eq(calls, 2);

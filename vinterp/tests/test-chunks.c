@@ -1,4 +1,4 @@
-/* test-chunks.c - calls by instances, cut into chunks of all sizes: the same results and the
+/* test-chunks.c - batch calls, cut into chunks of all sizes: the same results and the
  * same diagnostics as uncut.
  */
 #include "cvl/delayed.h"
@@ -30,8 +30,8 @@ Test(chunks, on_a_back_end_that_does_everything_late) {
 Test(chunks, every_allocation_fails_once) {
   static const char *const names[] = {
       "ragged, with a shared operand", "nested segments, and results that are operands",
-      "random numbers, several and nested", "divide and conquer: a call by instances in itself",
-      "tail calls of functions by instances"};
+      "random numbers, several and nested", "divide and conquer: a batch call in itself",
+      "tail calls of lifted functions"};
   struct machine_options late = test_options();
   late.backend = delayed_oracle(&table);
   for (unsigned k = 0; k < sizeof names / sizeof names[0]; k++) {

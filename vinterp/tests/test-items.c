@@ -115,11 +115,11 @@ Test(items, narrow_results_are_fetched_at_once) {
 
 enum { LENT = 3 };
 static const int64_t lent_ints[LENT] = {5, 6, 7};
-static unsigned loans, loans_ended;
+static unsigned exports, exports_ended;
 
-static void end_loan(void *with) {
+static void end_export(void *with) {
   (void)with;
-  loans_ended++;
+  exports_ended++;
 }
 
 static bool borrow_copy(struct cvl_context *c, uint64_t site, enum cvl_elem elem, uint64_t n,
@@ -130,10 +130,11 @@ static bool borrow_copy(struct cvl_context *c, uint64_t site, enum cvl_elem elem
 }
 
 /* Vectors of LENT elements only; what it lends is elsewhere, so that a copy would show. */
-static bool lend_some(struct cvl_context *c, const struct cvl_value *v, struct cvl_loan *loan) {
+static bool lend_some(struct cvl_context *c, const struct cvl_value *v,
+                      struct cvl_export *exported) {
   if (cvl_oracle_backend.length(c, v).bound != LENT) return false;
-  loans++;
-  *loan = (struct cvl_loan){lent_ints, {end_loan, NULL}};
+  exports++;
+  *exported = (struct cvl_export){lent_ints, {end_export, NULL}};
   return true;
 }
 
@@ -146,7 +147,7 @@ Test(items, wide_results_are_lent) {
     struct machine_options options = test_options();
     options.backend = &backend;
     options.widths = all_widths[w];
-    loans = loans_ended = 0;
+    exports = exports_ended = 0;
     struct evaluation e;
     evaluate(&e,
              "FUNC MAIN CONST INT (1 2 3) CONST INT (1 2) CONST INT 1 CONST SEGDES (1 2 3) RET",
@@ -156,10 +157,10 @@ Test(items, wide_results_are_lent) {
     expect_ints(&e.results.items[1], MACHINE_INT, 2, (int64_t[]){1, 2});
     expect_ints(&e.results.items[2], MACHINE_INT, 1, (int64_t[]){1});
     expect_ints(&e.results.items[3], MACHINE_SEGDES, 3, (int64_t[]){1, 2, 3});
-    cr_expect_eq(loans, w ? 0 : 1);
-    cr_expect_eq(loans_ended, 0);
+    cr_expect_eq(exports, w ? 0 : 1);
+    cr_expect_eq(exports_ended, 0);
     end(&e);
-    cr_expect_eq(loans_ended, loans);
+    cr_expect_eq(exports_ended, exports);
   }
 }
 

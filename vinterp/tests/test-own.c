@@ -62,7 +62,7 @@ static unsigned stops(struct cvl_context *c, uint64_t epoch, unsigned wish) {
 }
 
 /* No call is worth it. */
-static bool deal(struct cvl_context *c, uint64_t site, struct cvl_deal *d) {
+static bool distribute(struct cvl_context *c, uint64_t site, struct cvl_distributed_call *d) {
   (void)c, (void)site, (void)d;
   return false;
 }
@@ -75,9 +75,9 @@ static const struct cvl_processes processes = {.process = process,
                                                .stops = stops,
                                                .own_range = own_range,
                                                .read_own = read_own,
-                                               .deal = deal};
+                                               .distribute = distribute};
 
-/* ---- a sink in memory ---- */
+/* ---- a consumer in memory ---- */
 
 enum { MOST = 20000 };
 
@@ -136,9 +136,9 @@ struct run_of {
 
 static void run(struct run_of *r, const char *text, struct widths widths,
                 struct memory *memory) {
-  const struct machine_own_sink sink = {
+  const struct machine_own_consumer consumer = {
       .begin = begin, .put = put, .end = at_end, .wants_equal = wants_equal, .with = memory};
-  struct machine_repetition once = {.own = &sink};
+  struct machine_repetition once = {.own = &consumer};
   struct machine_options options = test_options();
   *r = (struct run_of){.outcome = MACHINE_ERROR};
   heap_init(&r->heap, 0);
@@ -197,7 +197,7 @@ Test(own, elements_come_in_blocks_of_64_bits) {
   }
 }
 
-Test(own, a_sink_may_have_enough) {
+Test(own, a_consumer_may_have_enough) {
   static struct memory memory;
   struct run_of r;
   memory.enough = 5;

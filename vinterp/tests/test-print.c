@@ -35,7 +35,7 @@ static void end(void) {
 
 TestSuite(print, .init = begin, .fini = end);
 
-/* A sink that keeps everything, and refuses from the refuse_at-th call on. */
+/* A consumer that keeps everything, and refuses from the refuse_at-th call on. */
 struct kept {
   char *text;
   size_t length, largest, calls, refuse_at;
@@ -53,8 +53,8 @@ static bool keep(void *self, const char *bytes, size_t n) {
 
 static void prints(struct value *v, const char *expected) {
   struct kept kept = {0};
-  const struct sink sink = {keep, &kept};
-  cr_assert(print_value(m, &site, v, false, &sink));
+  const struct consumer consumer = {keep, &kept};
+  cr_assert(print_value(m, &site, v, false, &consumer));
   cr_assert_str_eq(kept.text, expected);
   free(kept.text);
   value_release(&m->store, v);
@@ -141,8 +141,8 @@ Test(print, long_vectors) {
   for (int64_t i = 0; i < N; i++) x[i] = i * i - 1;
   struct value v = vector(CVL_I64, N, x);
   struct kept kept = {0};
-  const struct sink sink = {keep, &kept};
-  cr_assert(print_value(m, &site, &v, false, &sink));
+  const struct consumer consumer = {keep, &kept};
+  cr_assert(print_value(m, &site, &v, false, &consumer));
   cr_assert_leq(kept.largest, 65536);
   char *rest = kept.text;
   cr_assert_eq(*rest++, '(');
@@ -153,12 +153,12 @@ Test(print, long_vectors) {
   free(x);
 }
 
-Test(print, a_sink_that_refuses_ends_the_printing) {
+Test(print, a_consumer_that_refuses_ends_the_printing) {
   int64_t *x = calloc(100000, sizeof *x);
   struct value v = vector(CVL_I64, 100000, x);
   for (size_t n = 1; n <= 3; n++) {
     struct kept text = {.refuse_at = n}, bytes = {.refuse_at = n};
-    const struct sink text_sink = {keep, &text}, byte_sink = {keep, &bytes};
+    const struct consumer text_sink = {keep, &text}, byte_sink = {keep, &bytes};
     cr_assert(!print_value(m, &site, &v, false, &text_sink));
     cr_assert(!print_chars(m, &site, &v, &byte_sink));
     cr_assert_eq(text.calls, n);
@@ -173,8 +173,8 @@ Test(print, a_sink_that_refuses_ends_the_printing) {
 Test(print, characters_are_low_bytes) {
   struct value v = vector(CVL_I64, 4, (int64_t[]){72, 361, -191, 10});
   struct kept kept = {0};
-  const struct sink sink = {keep, &kept};
-  cr_assert(print_chars(m, &site, &v, &sink));
+  const struct consumer consumer = {keep, &kept};
+  cr_assert(print_chars(m, &site, &v, &consumer));
   cr_assert_str_eq(kept.text, "HiA\n");
   free(kept.text);
   value_release(&m->store, &v);

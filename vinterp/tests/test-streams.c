@@ -166,9 +166,9 @@ Test(streams, a_broken_pipe_is_a_failure_and_no_signal) {
     usleep(1000);
   }
   expect_stream_failure(status, "Broken pipe");
-  sigset_t pending, blocked;
-  sigpending(&pending);
-  cr_assert(!sigismember(&pending, SIGPIPE));
+  sigset_t deferred, blocked;
+  sigpending(&deferred);
+  cr_assert(!sigismember(&deferred, SIGPIPE));
   pthread_sigmask(SIG_BLOCK, NULL, &blocked);
   cr_assert(!sigismember(&blocked, SIGPIPE), "the mask was not restored");
 }

@@ -1,4 +1,4 @@
-/* test-threads.c - calls by instances on several threads, each with chunks of its own: on the
+/* test-threads.c - batch calls on several threads, each with chunks of its own: on the
  * CPU back end, since only it has sub-contexts. The same results and diagnostics as uncut on
  * the oracle.
  */
@@ -23,10 +23,9 @@ Test(threads, results_and_faults_are_those_of_the_uncut_run) {
 
 /* Which allocation it is that fails depends on who is first. */
 Test(threads, every_allocation_fails_once) {
-  static const char *const names[] = {"ragged, with a shared operand",
-                                      "nested segments, and results that are operands",
-                                      "divide and conquer: a call by instances in itself",
-                                      "tail calls of functions by instances"};
+  static const char *const names[] = {
+      "ragged, with a shared operand", "nested segments, and results that are operands",
+      "divide and conquer: a batch call in itself", "tail calls of lifted functions"};
   for (unsigned k = 0; k < sizeof names / sizeof names[0]; k++) {
     chunked_sweep(names[k], on_threads(2), (struct machine_chunks){MACHINE_CHUNKS_FIXED, 1});
     chunked_sweep(names[k], on_threads(3), (struct machine_chunks){MACHINE_CHUNKS_FIXED, 3});

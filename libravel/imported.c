@@ -1,4 +1,4 @@
-/* borrow.c - vectors on memory of the caller, who takes it back by releasing them. */
+/* imported.c - vectors on memory of the caller, who takes it back by releasing them. */
 #include "libravel/private.h"
 
 /* The back end does not read the memory of a value any more. */
@@ -19,7 +19,7 @@ enum ravel_code ravel_borrow_vector(struct ravel_context *c, enum ravel_element 
   struct ravel_value *v = ravel_value_flat(c, element, data, length);
   if (!v) return c->code;
   v->borrowed = data;
-  if (machine_value_borrow(c->machine, elem, data, length,
+  if (machine_value_import(c->machine, elem, data, length,
                            (struct cvl_notice){end_borrowing, v}, &v->columns[1], c->diags)) {
     *out = v;
     return RAVEL_OK;

@@ -1,8 +1,9 @@
-/* sink.c - results of a run that go to the caller's sink, chunk by chunk (struct machine_sink).
+/* consumer.c - results of a run that go to the caller's consumer, chunk by chunk (struct
+ * machine_consumer).
  *
  * Whether what a call returns is a result of the run is seen in the code behind the calls that
  * are open: nothing but the way to the RETURN, with the value in a slot. Whether a result of
- * the run is what the sink has is seen by the value itself.
+ * the run is what the consumer has is seen by the value itself.
  */
 #include "vinterp/machine/machine-private.h"
 
@@ -95,7 +96,7 @@ static uint64_t bytes_of(const struct cut *cut, uint32_t k, enum cvl_elem elem) 
 
 static bool wants(const struct machine *m, const struct cut *cut, uint32_t k,
                   enum cvl_elem elem) {
-  return !m->sink->wants || m->sink->wants(m->sink->with, bytes_of(cut, k, elem));
+  return !m->consumer->wants || m->consumer->wants(m->consumer->with, bytes_of(cut, k, elem));
 }
 
 static bool takes(const struct machine *m, const struct cut *cut, uint32_t k,
@@ -107,20 +108,20 @@ static bool takes(const struct machine *m, const struct cut *cut, uint32_t k,
                                                 : CVL_BOOL;
   *number = k;
   return kind != IR_SEGDES && result_of_run(m, cut, number) && wants(m, cut, k, elem) &&
-         m->sink->takes(m->sink->with, *number, elem);
+         m->consumer->takes(m->consumer->with, *number, elem);
 }
 
-void sink_ask(struct machine *m, struct cut *cut) {
-  for (uint32_t k = 0; m->sink && m->backend->sharing && k < cut->result_count; k++) {
+void consumer_ask(struct machine *m, struct cut *cut) {
+  for (uint32_t k = 0; m->consumer && m->backend->sharing && k < cut->result_count; k++) {
     struct cut_result *r = &cut->results[k];
     r->sunk = takes(m, cut, k, &r->number);
-    cut->sinks |= r->sunk;
+    cut->consumers |= r->sunk;
   }
 }
 
 /* ---- a chunk ---- */
 
-/* The sink has failed, perhaps because it was asked to stop. Always false. */
+/* The consumer has failed, perhaps because it was asked to stop. Always false. */
 static bool fail(struct machine *m, const struct machine_site *site, const char *problem) {
   m->chunks.final = true;
   return machine_may_go_on(m, site) && machine_fault(m, site, "%s", problem);
@@ -128,10 +129,11 @@ static bool fail(struct machine *m, const struct machine_site *site, const char 
 
 static bool put(struct machine *m, const struct machine_site *site, const struct cut *cut,
                 const struct cut_result *r, uint64_t n, const void *elements) {
-  char problem[MACHINE_SINK_PROBLEM] = "";
+  char problem[MACHINE_CONSUMER_PROBLEM] = "";
   const bool each = r->size == IR_EACH;
-  return m->sink->put(m->sink->with, r->number, each ? cut->first : r->total, n,
-                      each ? cut->instances : MACHINE_SINK_UNKNOWN, elements, problem) ||
+  return m->consumer->put(m->consumer->with, r->number, each ? cut->first : r->total, n,
+                          each ? cut->instances : MACHINE_CONSUMER_UNKNOWN, elements,
+                          problem) ||
          fail(m, site, problem);
 }
 
@@ -150,16 +152,17 @@ static bool put_copied(struct machine *m, const struct machine_site *site,
 static bool put_elements(struct machine *m, const struct machine_site *site,
                          const struct cut *cut, const struct cut_result *r, uint64_t n,
                          const struct value *v) {
-  struct cvl_loan loan;
-  if (!m->backend->sharing || !m->backend->sharing->lend(m->context, &v->flat, &loan))
+  struct cvl_export exported;
+  if (!m->backend->sharing ||
+      !m->backend->sharing->export_vector(m->context, &v->flat, &exported))
     return put_copied(m, site, cut, r, n, v);
-  const bool ok = put(m, site, cut, r, n, loan.data);
-  loan.end.call(loan.end.with);
+  const bool ok = put(m, site, cut, r, n, exported.data);
+  exported.end.call(exported.end.with);
   return ok;
 }
 
-bool sink_put(struct machine *m, const struct machine_site *site, const struct cut *cut,
-              struct cut_result *r, struct value *v) {
+bool consumer_put(struct machine *m, const struct machine_site *site, const struct cut *cut,
+                  struct cut_result *r, struct value *v) {
   const uint64_t n = machine_size(m, &v->flat).bound;
   r->elem = v->flat.elem;
   if (!put_elements(m, site, cut, r, n, v)) return false;
@@ -174,7 +177,7 @@ static void nothing(void *with) {
   (void)with;
 }
 
-/* Notes which value the sink has, and another reference to it. */
+/* Notes which value the consumer has, and another reference to it. */
 static bool note(struct machine *m, uint64_t number, const void *data,
                  const struct value *whole) {
   struct sunk *sunk = heap_grow(m->heap, m->sunk, m->sunk_count * sizeof *sunk,
@@ -186,26 +189,27 @@ static bool note(struct machine *m, uint64_t number, const void *data,
   return true;
 }
 
-/* One that is not even a vector needs no memory, and is no loan. */
+/* One that is not even a vector needs no memory, and is no exported. */
 static bool borrow(struct machine *m, const struct machine_site *site, struct cut_result *r,
                    const void *data) {
-  const struct machine_sink *sink = m->sink;
+  const struct machine_consumer *consumer = m->consumer;
   const enum cvl_elem elem = (enum cvl_elem)r->elem;
   if (r->total < 2) return machine_from_host(m, site, elem, r->total, data, &r->whole);
   struct cvl_value flat = {0};
   struct cvl_notice end = {nothing, NULL};
-  if (sink->end) end = sink->end(sink->with, r->number);
-  if (!m->backend->sharing->borrow(m->context, site->number, elem, r->total, data, end, &flat))
+  if (consumer->end) end = consumer->end(consumer->with, r->number);
+  if (!m->backend->sharing->import_vector(m->context, site->number, elem, r->total, data, end,
+                                          &flat))
     return machine_backend_fault(m, site);
   r->whole = value_of(flat);
-  if (sink->made) sink->made(sink->with, r->number, &flat);
+  if (consumer->made) consumer->made(consumer->with, r->number, &flat);
   return note(m, r->number, data, &r->whole) ||
          machine_memory_fault(m, site, sizeof(struct sunk));
 }
 
-bool sink_whole(struct machine *m, const struct machine_site *site, struct cut_result *r) {
-  char problem[MACHINE_SINK_PROBLEM] = "";
-  const void *data = m->sink->whole(m->sink->with, r->number, r->total, problem);
+bool consumer_whole(struct machine *m, const struct machine_site *site, struct cut_result *r) {
+  char problem[MACHINE_CONSUMER_PROBLEM] = "";
+  const void *data = m->consumer->whole(m->consumer->with, r->number, r->total, problem);
   return data ? borrow(m, site, r, data) : fail(m, site, problem);
 }
 
@@ -219,23 +223,24 @@ static bool put_lengths(struct machine *m, const struct machine_site *site, uint
   for (uint64_t first = 0; first < count; first += BLOCK) {
     const uint64_t n = count - first < BLOCK ? count - first : BLOCK;
     if (!machine_to_host(m, site, v, first, n, block)) return false;
-    if (!m->sink->put(m->sink->with, number, first, n, count, block, problem)) return false;
+    if (!m->consumer->put(m->consumer->with, number, first, n, count, block, problem))
+      return false;
   }
   return true;
 }
 
-bool sink_takes_lengths(const struct machine *m, uint64_t number, uint64_t count) {
-  const struct machine_sink *sink = m->sink;
-  return sink && m->backend->sharing && count > 0 && sink->wants &&
-         sink->wants(sink->with, count * sizeof(int64_t)) &&
-         sink->takes(sink->with, number, CVL_I64);
+bool consumer_takes_lengths(const struct machine *m, uint64_t number, uint64_t count) {
+  const struct machine_consumer *consumer = m->consumer;
+  return consumer && m->backend->sharing && count > 0 && consumer->wants &&
+         consumer->wants(consumer->with, count * sizeof(int64_t)) &&
+         consumer->takes(consumer->with, number, CVL_I64);
 }
 
-const void *sink_lengths(struct machine *m, const struct machine_site *site, uint64_t number,
-                         uint64_t count, const struct value *v) {
-  char problem[MACHINE_SINK_PROBLEM] = "";
+const void *consumer_lengths(struct machine *m, const struct machine_site *site,
+                             uint64_t number, uint64_t count, const struct value *v) {
+  char problem[MACHINE_CONSUMER_PROBLEM] = "";
   const void *data = put_lengths(m, site, number, count, v, problem)
-                         ? m->sink->whole(m->sink->with, number, count, problem)
+                         ? m->consumer->whole(m->consumer->with, number, count, problem)
                          : NULL;
   if (!data && problem[0]) (void)fail(m, site, problem); /* else it is one already */
   return data;
@@ -246,8 +251,8 @@ const void *sink_lengths(struct machine *m, const struct machine_site *site, uin
 enum { ANY_RESULT = INT32_MAX };
 
 /* Without memory for the note the result is a copy. */
-void sink_note_argument(struct machine *m, const struct machine_item *item,
-                        const struct cvl_value *flat) {
+void consumer_note_argument(struct machine *m, const struct machine_item *item,
+                            const struct cvl_value *flat) {
   struct value value = value_of(*flat);
   value.flat.owned = false;
   const bool wide = flat->elem != CVL_I32 && flat->elem != CVL_F32;
@@ -257,7 +262,8 @@ void sink_note_argument(struct machine *m, const struct machine_item *item,
 
 /* ---- the end ---- */
 
-const void *sink_of_result(const struct machine *m, uint64_t number, const struct value *v) {
+const void *consumer_of_result(const struct machine *m, uint64_t number,
+                               const struct value *v) {
   for (uint64_t k = 0; k < m->sunk_count; k++) {
     const struct sunk *s = &m->sunk[k];
     if ((s->number == number || s->number == ANY_RESULT) && s->value.form == v->form &&
@@ -267,7 +273,7 @@ const void *sink_of_result(const struct machine *m, uint64_t number, const struc
   return NULL;
 }
 
-void sink_end(struct machine *m) {
+void consumer_end(struct machine *m) {
   for (uint64_t k = 0; k < m->sunk_count; k++) value_release(&m->store, &m->sunk[k].value);
   heap_free(m->heap, m->sunk, m->sunk_count * sizeof *m->sunk);
   m->sunk = NULL;

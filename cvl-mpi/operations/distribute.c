@@ -1,12 +1,12 @@
-/* deal.c - calls by instances dealt out to ranks, whole: each executes some instances on its
+/* distribute.c - batch calls distributed to ranks, whole: each executes some instances on its
  * inner back end, without any exchange, and then results are put together.
  *
  * Ranks get instances one behind the other, as many as take equal shares of the bytes of the
  * operands: so their elements are mostly on the right rank already. What all instances share
  * goes to all ranks.
  */
-#include "cvl-mpi/operations/deal.h"
-#include "cvl-mpi/exchange/pending.h"
+#include "cvl-mpi/operations/distribute.h"
+#include "cvl-mpi/exchange/deferred.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -19,14 +19,15 @@ static bool is_segdes(const struct cvl_value *v) {
 
 /* Some instances, and where what belongs to them begins. */
 struct positions {
-  const struct cvl_deal *d;
+  const struct cvl_distributed_call *d;
   struct cvl_segdes *const *segdes;
   uint64_t n, *instances;
   uint64_t *
       *inside; /* of operand p, a descriptor: where the segments begin; NULL: not wanted yet */
 };
 
-static struct positions positions_new(struct cvl_context *c, const struct cvl_deal *d,
+static struct positions positions_new(struct cvl_context *c,
+                                      const struct cvl_distributed_call *d,
                                       struct cvl_segdes *const *segdes, uint64_t n) {
   struct positions x = {.d = d, .segdes = segdes, .n = n};
   x.instances = mpi_alloc(c, (n + 1) * sizeof *x.instances);
@@ -70,7 +71,7 @@ static double *weights_of(struct cvl_context *c, struct positions *x) {
   return weight;
 }
 
-static double weight_of_all(struct cvl_context *c, const struct cvl_deal *d,
+static double weight_of_all(struct cvl_context *c, const struct cvl_distributed_call *d,
                             struct cvl_segdes *const *segdes) {
   struct positions x = positions_new(c, d, segdes, 1);
   x.instances[0] = d->instances;
@@ -93,7 +94,7 @@ static uint64_t probe(struct interval i, unsigned k) {
 }
 
 /* A round of the search for all ends at once. False if they are found. */
-static bool narrow(struct cvl_context *c, const struct cvl_deal *d,
+static bool narrow(struct cvl_context *c, const struct cvl_distributed_call *d,
                    struct cvl_segdes *const *segdes, double all, struct interval *ends) {
   struct positions x = positions_new(c, d, segdes, (uint64_t)(c->ranks - 1) * PROBES);
   bool open = false;
@@ -120,7 +121,7 @@ static bool narrow(struct cvl_context *c, const struct cvl_deal *d,
 
 /* Each rank's share ends with the first instance before which there is at least as much as
  * that. */
-static struct distribution *shares(struct cvl_context *c, const struct cvl_deal *d,
+static struct distribution *shares(struct cvl_context *c, const struct cvl_distributed_call *d,
                                    struct cvl_segdes *const *segdes, double all) {
   struct interval *ends = mpi_alloc(c, c->ranks * sizeof *ends);
   uint64_t *counts = mpi_alloc(c, c->ranks * sizeof *counts), before = 0;
@@ -138,7 +139,8 @@ static struct distribution *shares(struct cvl_context *c, const struct cvl_deal 
 }
 
 /* Calls on less than ranks keep whole vectors of are not worth it. */
-static bool is_worth_it(const struct cvl_context *c, const struct cvl_deal *d, double all) {
+static bool is_worth_it(const struct cvl_context *c, const struct cvl_distributed_call *d,
+                        double all) {
   return c->ranks > 1 && d->instances >= c->ranks && all > (double)c->whole * sizeof(int64_t);
 }
 
@@ -166,8 +168,8 @@ static struct cvl_value own_operand(struct cvl_context *c, uint64_t site, struct
   return retained(c, own);
 }
 
-/* All of this rank; false if some are lost. */
-static bool bring_operands(struct cvl_context *c, uint64_t site, struct cvl_deal *d,
+/* All of this rank; false if some are poisoned. */
+static bool bring_operands(struct cvl_context *c, uint64_t site, struct cvl_distributed_call *d,
                            struct cvl_segdes *const *segdes, const struct distribution *at) {
   struct positions x = positions_new(c, d, segdes, c->ranks + 1);
   bool have = true;
@@ -197,8 +199,9 @@ static void forget_faults(struct cvl_context *c) {
   c->mine.error.kind = CVL_E_NONE;
 }
 
-static bool deal_out(struct cvl_context *c, uint64_t site, struct cvl_deal *d,
-                     struct cvl_segdes *const *segdes, double all) {
+static bool distribute_call(struct cvl_context *c, uint64_t site,
+                            struct cvl_distributed_call *d, struct cvl_segdes *const *segdes,
+                            double all) {
   struct distribution *at = shares(c, d, segdes, all);
   d->first = at->start[c->rank];
   d->n = at->start[c->rank + 1] - d->first;
@@ -216,8 +219,9 @@ static bool deal_out(struct cvl_context *c, uint64_t site, struct cvl_deal *d,
 }
 
 /* The descriptors among operands, whose lengths can be had. */
-static bool find_segdes(struct cvl_context *c, uint64_t site, const struct cvl_deal *d,
-                        struct one_segment *ones, struct cvl_segdes **segdes) {
+static bool find_segdes(struct cvl_context *c, uint64_t site,
+                        const struct cvl_distributed_call *d, struct one_segment *ones,
+                        struct cvl_segdes **segdes) {
   for (uint32_t p = 1; p < d->count; p++) {
     if (d->sizes[p] == CVL_SHARED || !is_segdes(&d->operands[p])) continue;
     segdes[p] = segdes_of(&d->operands[p], &ones[p]);
@@ -226,17 +230,18 @@ static bool find_segdes(struct cvl_context *c, uint64_t site, const struct cvl_d
   return true;
 }
 
-bool mpi_deal(struct cvl_context *c, uint64_t site, struct cvl_deal *d) {
+bool mpi_distribute(struct cvl_context *c, uint64_t site, struct cvl_distributed_call *d) {
   mpi_enter(c, "deal", site);
   want(c, d->operands, d->count);
   struct one_segment *ones = mpi_alloc(c, d->count * sizeof *ones);
   struct cvl_segdes **segdes = mpi_alloc(c, d->count * sizeof(struct cvl_segdes *));
-  bool dealt = find_segdes(c, site, d, ones, segdes);
-  const double all = dealt ? weight_of_all(c, d, segdes) : 0;
-  dealt = dealt && is_worth_it(c, d, all) && deal_out(c, site, d, segdes, all);
+  bool distributed = find_segdes(c, site, d, ones, segdes);
+  const double all = distributed ? weight_of_all(c, d, segdes) : 0;
+  distributed =
+      distributed && is_worth_it(c, d, all) && distribute_call(c, site, d, segdes, all);
   mpi_free(c, ones);
   mpi_free(c, segdes);
-  return dealt;
+  return distributed;
 }
 
 /* ---- results ---- */
@@ -281,8 +286,8 @@ static void collect_results(struct cvl_context *c, uint64_t site, uint32_t count
   }
 }
 
-void mpi_collect(struct cvl_context *c, uint64_t site, struct cvl_deal *d, bool good,
-                 uint32_t count, struct cvl_value *own, struct cvl_value *out) {
+void mpi_collect(struct cvl_context *c, uint64_t site, struct cvl_distributed_call *d,
+                 bool good, uint32_t count, struct cvl_value *own, struct cvl_value *out) {
   mpi_enter(c, "collect", site);
   distribution_release(d->kept);
   if (good) collect_results(c, site, count, own, out);

@@ -1,4 +1,4 @@
-/* loan.c - memory that is not a vector's alone: vectors on borrowed elements, vectors whose
+/* exported.c - memory that is not a vector's alone: vectors on borrowed elements, vectors whose
  * elements others read, and elements that the host writes into them; the end of all of these,
  * and of slices (slice.c).
  *
@@ -38,7 +38,7 @@ static bool borrow(struct cvl_context *c, uint64_t site, enum cvl_elem elem, uin
   return true;
 }
 
-bool cpu_borrow(struct cvl_context *c, uint64_t site, enum cvl_elem elem, uint64_t n,
+bool cpu_import(struct cvl_context *c, uint64_t site, enum cvl_elem elem, uint64_t n,
                 const void *data, struct cvl_notice done, struct cvl_value *out) {
   if (may_borrow(elem, n, data) && borrow(c, site, elem, n, data, done, out)) return true;
   const bool good = !may_borrow(elem, n, data) && cpu_from_host(c, site, elem, n, data, out);
@@ -48,50 +48,50 @@ bool cpu_borrow(struct cvl_context *c, uint64_t site, enum cvl_elem elem, uint64
 
 /* ---- lent ---- */
 
-struct loan {
+struct exported {
   _Atomic uint32_t holders; /* its vector, and everybody who reads the elements */
   struct cvl_vector *block;
 };
 
 /* One holder less; true if it was the last. */
-static bool left_last(struct loan *loan) {
-  return atomic_fetch_sub_explicit(&loan->holders, 1, memory_order_acq_rel) == 1;
+static bool left_last(struct exported *exported) {
+  return atomic_fetch_sub_explicit(&exported->holders, 1, memory_order_acq_rel) == 1;
 }
 
 static void end_reading(void *with) {
-  struct loan *loan = with;
-  if (!left_last(loan)) return;
-  memory_free_left(loan->block);
-  free(loan);
+  struct exported *exported = with;
+  if (!left_last(exported)) return;
+  memory_free_left(exported->block);
+  free(exported);
 }
 
 /* While the vector lives it is a holder, so that `block` is only freed after free_lent. */
-bool cpu_lend(struct cvl_context *c, const struct cvl_value *value, struct cvl_loan *out) {
+bool cpu_export(struct cvl_context *c, const struct cvl_value *value, struct cvl_export *out) {
   if (c->error.kind != CVL_E_NONE || value->form != CVL_VECTOR) return false;
   struct cvl_vector *v = value->as.vector;
   if (v->held.memory == MEMORY_BORROWED || v->held.memory == MEMORY_SLICE) return false;
   if (v->held.memory == MEMORY_OWN) {
-    v->loan = malloc(sizeof *v->loan); /* it may outlive the context */
-    if (!v->loan) return false;
-    v->loan->block = v;
-    atomic_init(&v->loan->holders, 1);
+    v->exported = malloc(sizeof *v->exported); /* it may outlive the context */
+    if (!v->exported) return false;
+    v->exported->block = v;
+    atomic_init(&v->exported->holders, 1);
     v->held.memory = MEMORY_LENT;
   }
-  atomic_fetch_add_explicit(&v->loan->holders, 1, memory_order_relaxed);
-  *out = (struct cvl_loan){v->data, {end_reading, v->loan}};
+  atomic_fetch_add_explicit(&v->exported->holders, 1, memory_order_relaxed);
+  *out = (struct cvl_export){v->data, {end_reading, v->exported}};
   return true;
 }
 
 /* The block, if it is the vector's alone again. */
 static void free_lent(struct cvl_context *c, struct cvl_vector *v) {
-  struct loan *loan = v->loan;
-  if (atomic_load_explicit(&loan->holders, memory_order_acquire) == 1) {
-    free(loan);
+  struct exported *exported = v->exported;
+  if (atomic_load_explicit(&exported->holders, memory_order_acquire) == 1) {
+    free(exported);
     memory_give(c->memory, v, v->held.bytes);
     return;
   }
   memory_leave(c->memory, v, v->held.bytes);
-  end_reading(loan);
+  end_reading(exported);
 }
 
 static void free_borrowed(struct cvl_context *c, struct cvl_vector *v) {

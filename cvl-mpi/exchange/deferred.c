@@ -1,7 +1,7 @@
-/* pending.c - see pending.h. All ranks enter, want and release the same values in the same
+/* deferred.c - see deferred.h. All ranks enter, want and release the same values in the same
  * order, so what waits is the same on all of them.
  */
-#include "cvl-mpi/exchange/pending.h"
+#include "cvl-mpi/exchange/deferred.h"
 
 #include "base/check.h"
 
@@ -14,60 +14,60 @@
  * the machine asks for the sizes of the operands of an operation and then resolves them. */
 enum { SIZES = 1 << 14 };
 
-static void unlink_pending(struct cvl_context *c, struct pending *p) {
+static void unlink_deferred(struct cvl_context *c, struct deferred *p) {
   *p->previous = p->next;
   if (p->next) {
     p->next->previous = p->previous;
   } else {
-    c->pending_end = p->previous;
+    c->deferred_end = p->previous;
   }
 }
 
-static void drop(struct cvl_context *c, struct pending *p) {
+static void drop(struct cvl_context *c, struct deferred *p) {
   if (p->kind->drop) p->kind->drop(c, p);
   mpi_free(c, p);
 }
 
-void pending_add(struct cvl_context *c, struct pending *p, bool sizes_known,
-                 const struct cvl_value *vector, const struct cvl_value *segdes) {
-  if (!c->pending_end) c->pending_end = &c->pending;
+void deferred_add(struct cvl_context *c, struct deferred *p, bool sizes_known,
+                  const struct cvl_value *vector, const struct cvl_value *segdes) {
+  if (!c->deferred_end) c->deferred_end = &c->deferred;
   p->symbol = sizes_known ? 0 : ++c->last_symbol;
   p->vector = vector ? vector->as.vector : NULL;
   p->segdes = segdes ? segdes->as.segdes : NULL;
-  if (p->vector) p->vector->pending = p;
-  if (p->segdes) p->segdes->pending = p;
+  if (p->vector) p->vector->deferred = p;
+  if (p->segdes) p->segdes->deferred = p;
   p->next = NULL;
-  p->previous = c->pending_end;
-  *c->pending_end = p;
-  c->pending_end = &p->next;
+  p->previous = c->deferred_end;
+  *c->deferred_end = p;
+  c->deferred_end = &p->next;
 }
 
 /* Nobody waits for p any more. */
-static void detach(struct pending *p) {
-  if (p->vector) p->vector->pending = NULL;
-  if (p->segdes) p->segdes->pending = NULL;
+static void detach(struct deferred *p) {
+  if (p->vector) p->vector->deferred = NULL;
+  if (p->segdes) p->segdes->deferred = NULL;
 }
 
-bool pending_forget(struct cvl_context *c, struct pending *p) {
+bool deferred_forget(struct cvl_context *c, struct deferred *p) {
   if (p->symbol) return false;
   detach(p);
-  unlink_pending(c, p);
+  unlink_deferred(c, p);
   drop(c, p);
   return true;
 }
 
-void pending_drop_all(struct cvl_context *c) {
-  while (c->pending) {
-    struct pending *p = c->pending;
+void deferred_drop_all(struct cvl_context *c) {
+  while (c->deferred) {
+    struct deferred *p = c->deferred;
     detach(p);
-    unlink_pending(c, p);
+    unlink_deferred(c, p);
     drop(c, p);
   }
 }
 
 /* ---- sizes ---- */
 
-void pending_size(struct cvl_context *c, const struct pending *p, uint64_t n) {
+void deferred_size(struct cvl_context *c, const struct deferred *p, uint64_t n) {
   if (!c->sizes) c->sizes = mpi_alloc(c, SIZES * sizeof *c->sizes);
   if (p->symbol) c->sizes[p->symbol % SIZES] = n;
 }
@@ -81,12 +81,12 @@ static size_t aligned(size_t bytes) {
 }
 
 /* Takes what waits out of the context's list, in order; what is not heavy only. */
-static struct pending *take(struct cvl_context *c, bool heavy) {
-  struct pending *list = NULL, **end = &list, *next;
-  for (struct pending *p = c->pending; p; p = next) {
+static struct deferred *take(struct cvl_context *c, bool heavy) {
+  struct deferred *list = NULL, **end = &list, *next;
+  for (struct deferred *p = c->deferred; p; p = next) {
     next = p->next;
     if (p->kind->heavy && !heavy) continue;
-    unlink_pending(c, p);
+    unlink_deferred(c, p);
     p->next = NULL;
     *end = p;
     end = &p->next;
@@ -98,9 +98,9 @@ struct round round_begin(struct cvl_context *c, bool heavy, size_t head) {
   struct round r = {.list = take(c, heavy), .head = aligned(head)};
   size_t at = r.head;
   r.bytes = r.head;
-  for (struct pending *p = r.list; p; p = p->next) r.bytes += aligned(p->bytes);
+  for (struct deferred *p = r.list; p; p = p->next) r.bytes += aligned(p->bytes);
   r.mine = mpi_alloc(c, r.bytes + 1);
-  for (struct pending *p = r.list; p; p = p->next) {
+  for (struct deferred *p = r.list; p; p = p->next) {
     if (p->bytes > 0) p->kind->say(c, p, r.mine + at);
     at += aligned(p->bytes);
   }
@@ -113,7 +113,8 @@ void round_gather(struct cvl_context *c, struct round *r) {
 }
 
 /* What has arrived waits no more, but may be made to wait for something else. */
-static void complete(struct cvl_context *c, struct pending *p, const char *all, size_t stride) {
+static void complete(struct cvl_context *c, struct deferred *p, const char *all,
+                     size_t stride) {
   struct cvl_vector *v = p->vector;
   struct cvl_segdes *d = p->segdes;
   detach(p);
@@ -124,7 +125,7 @@ static void complete(struct cvl_context *c, struct pending *p, const char *all, 
 
 void round_end(struct cvl_context *c, struct round *r) {
   size_t at = r->head;
-  for (struct pending *p = r->list, *next; p; p = next) {
+  for (struct deferred *p = r->list, *next; p; p = next) {
     next = p->next;
     const size_t bytes = aligned(p->bytes);
     complete(c, p, r->all + at, r->bytes);
@@ -136,26 +137,27 @@ void round_end(struct cvl_context *c, struct round *r) {
 
 /* ---- wanting ---- */
 
-struct pending *waits_for(const struct cvl_value *v) {
-  if (v->form == CVL_VECTOR) return v->as.vector->pending;
-  return v->form == CVL_SEGDES ? v->as.segdes->pending : NULL;
+struct deferred *waits_for(const struct cvl_value *v) {
+  if (v->form == CVL_VECTOR) return v->as.vector->deferred;
+  return v->form == CVL_SEGDES ? v->as.segdes->deferred : NULL;
 }
 
 void want_all(struct cvl_context *c) {
-  while (c->pending) agree_with(c, true);
+  while (c->deferred) agree_with(c, true);
 }
 
 void settle_all(struct cvl_context *c) {
   bool heavy;
   do {
     heavy = false;
-    for (const struct pending *p = c->pending; p; p = p->next) heavy = heavy || p->kind->heavy;
+    for (const struct deferred *p = c->deferred; p; p = p->next)
+      heavy = heavy || p->kind->heavy;
     agree_with(c, true);
-  } while (heavy || c->pending);
+  } while (heavy || c->deferred);
 }
 
 static bool is_known(const struct cvl_context *c, uint64_t symbol) {
-  for (const struct pending *p = c->pending; p; p = p->next) {
+  for (const struct deferred *p = c->deferred; p; p = p->next) {
     if (p->symbol == symbol) return false;
   }
   return true;
@@ -176,11 +178,11 @@ void want(struct cvl_context *c, const struct cvl_value *operands, unsigned n) {
 /* ---- elements that are to be on other ranks: all, of short vectors ---- */
 
 struct blocks {
-  struct pending p;
+  struct deferred p;
   struct distribution *to; /* NULL: all ranks */
 };
 
-static void say_block(struct cvl_context *c, struct pending *p, void *to) {
+static void say_block(struct cvl_context *c, struct deferred *p, void *to) {
   const struct cvl_vector *v = p->vector;
   const uint64_t n = distribution_range(v->at, c->rank).n;
   inner_read(c, p->site, &v->local, 0, n, to);
@@ -196,7 +198,7 @@ static void become(struct cvl_context *c, struct cvl_vector *v, struct distribut
   v->local.owned = 0;
 }
 
-static void blocks_arrive(struct cvl_context *c, struct pending *p, const char *all,
+static void blocks_arrive(struct cvl_context *c, struct deferred *p, const char *all,
                           size_t stride) {
   struct cvl_vector *v = p->vector;
   const size_t bytes = elem_info((enum cvl_elem)v->elem)->bytes;
@@ -205,14 +207,14 @@ static void blocks_arrive(struct cvl_context *c, struct pending *p, const char *
     const struct range block = distribution_range(v->at, r);
     if (block.n > 0) memcpy(data + block.first * bytes, all + r * stride, block.n * bytes);
   }
-  const bool lost = v->local.form == CVL_NOTHING && c->armed;
+  const bool poisoned = v->local.form == CVL_NOTHING && c->armed;
   become(c, v, NULL,
-         device_elements(c, p->site, (enum cvl_elem)v->elem, v->n, lost ? NULL : data));
+         device_elements(c, p->site, (enum cvl_elem)v->elem, v->n, poisoned ? NULL : data));
   have_all(c, v->local.form != CVL_NOTHING);
   mpi_free(c, data);
 }
 
-static void move_arrive(struct cvl_context *c, struct pending *p, const char *all,
+static void move_arrive(struct cvl_context *c, struct deferred *p, const char *all,
                         size_t stride) {
   const struct cvl_value v = {
       .form = CVL_VECTOR, .elem = p->vector->elem, .as.vector = p->vector};
@@ -223,13 +225,13 @@ static void move_arrive(struct cvl_context *c, struct pending *p, const char *al
          to ? move_to(c, p->site, &v, to, false) : move_all(c, p->site, &v));
 }
 
-static void blocks_drop(struct cvl_context *c, struct pending *p) {
+static void blocks_drop(struct cvl_context *c, struct deferred *p) {
   (void)c;
   distribution_release(((struct blocks *)p)->to);
 }
 
-static const struct pending_kind gathered = {true, say_block, blocks_arrive, NULL},
-                                 moved = {true, NULL, move_arrive, blocks_drop};
+static const struct deferred_kind gathered = {true, say_block, blocks_arrive, NULL},
+                                  moved = {true, NULL, move_arrive, blocks_drop};
 
 static uint64_t longest_block(const struct distribution *at) {
   uint64_t most = 0;
@@ -254,7 +256,7 @@ void settle_blocks(struct cvl_context *c, uint64_t site, const struct cvl_value 
   b->p.site = site;
   if (even) b->p.bytes = longest_block(v->at) * elem_info((enum cvl_elem)v->elem)->bytes;
   if (!whole) b->to = distribution_canonical(c, v->n);
-  pending_add(c, &b->p, true, vector, NULL);
+  deferred_add(c, &b->p, true, vector, NULL);
 }
 
 struct cvl_value settled(struct cvl_context *c, uint64_t site, enum cvl_elem elem,

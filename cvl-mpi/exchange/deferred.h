@@ -1,4 +1,4 @@
-/* pending.h - results that wait for the other ranks until somebody wants one of them: then
+/* deferred.h - results that wait for the other ranks until somebody wants one of them: then
  * there is one collective for all that wait. Private to this folder.
  *
  * Such a vector or descriptor is there when its operation returns, but lacks what follows from
@@ -6,33 +6,33 @@
  * so first (`want`); whoever reads sizes or elements of a value that still waits has forgotten
  * it, which is an assertion.
  */
-#ifndef RAVEL_MPI_PENDING_H
-#define RAVEL_MPI_PENDING_H
+#ifndef RAVEL_MPI_DEFERRED_H
+#define RAVEL_MPI_DEFERRED_H
 
 #include "cvl-mpi/private.h"
 
-struct pending;
+struct deferred;
 
 /* How many elements of a value all ranks may get from all. */
 enum { MOST_SAID = 8192 };
 
 /* What waits, and what becomes of it. */
-struct pending_kind {
+struct deferred_kind {
   /* It exchanges by itself, or needs memory of the inner back end when it arrives, so that it
    * may fail then: an agreement does not do that on its way. */
   bool heavy;
   /* Writes what this rank says to the others, p->bytes; not called if there are none. */
-  void (*say)(struct cvl_context *, struct pending *, void *to);
+  void (*say)(struct cvl_context *, struct deferred *, void *to);
   /* Completes the result; rank r has said what begins at all + r * stride. */
-  void (*arrive)(struct cvl_context *, struct pending *, const char *all, size_t stride);
+  void (*arrive)(struct cvl_context *, struct deferred *, const char *all, size_t stride);
   /* Releases what it has besides: NULL: nothing. Called last, also if nobody wants it. */
-  void (*drop)(struct cvl_context *, struct pending *);
+  void (*drop)(struct cvl_context *, struct deferred *);
 };
 
 /* The first member of what a kind has. */
-struct pending {
-  struct pending *next, **previous;
-  const struct pending_kind *kind;
+struct deferred {
+  struct deferred *next, **previous;
+  const struct deferred_kind *kind;
   uint64_t site, symbol;     /* of struct cvl_size; 0: sizes are known */
   size_t bytes;              /* that every rank says */
   struct cvl_vector *vector; /* whose it is; NULL: of none */
@@ -41,15 +41,15 @@ struct pending {
 
 /* Enters p, which it takes (of mpi_alloc), as what the vector or the descriptor waits for: NULL
  * for none. Their sizes are bounds if they are not known. */
-void pending_add(struct cvl_context *, struct pending *p, bool sizes_known,
-                 const struct cvl_value *vector, const struct cvl_value *segdes);
+void deferred_add(struct cvl_context *, struct deferred *p, bool sizes_known,
+                  const struct cvl_value *vector, const struct cvl_value *segdes);
 /* Whether a vector or descriptor that is released can be freed, and what it waits for be
  * dropped. If a size is not known, which somebody may still ask for, it cannot: mpi_unwanted
  * later. */
-bool pending_forget(struct cvl_context *, struct pending *p);
-void pending_drop_all(struct cvl_context *);
+bool deferred_forget(struct cvl_context *, struct deferred *p);
+void deferred_drop_all(struct cvl_context *);
 /* Notes the size that p's symbol stands for. */
-void pending_size(struct cvl_context *, const struct pending *p, uint64_t n);
+void deferred_size(struct cvl_context *, const struct deferred *p, uint64_t n);
 
 /* Operands are to be complete: if one waits, all that waits is completed. */
 void want(struct cvl_context *, const struct cvl_value *operands, unsigned n);
@@ -59,12 +59,12 @@ void settle_all(struct cvl_context *);
 /* What a symbol stands for; if it is not known yet, all that is not heavy is completed. */
 uint64_t size_known(struct cvl_context *, uint64_t symbol);
 /* What a value waits for; NULL: nothing. */
-struct pending *waits_for(const struct cvl_value *);
+struct deferred *waits_for(const struct cvl_value *);
 
 /* A collective in which all that waits, or what is not heavy, is said with `head` bytes of the
  * caller: begin, write those to `mine`, gather, read them at all + r * bytes, end. */
 struct round {
-  struct pending *list;
+  struct deferred *list;
   size_t head, bytes;
   char *mine, *all;
 };

@@ -1,17 +1,17 @@
-/* deal.c - calls by instances that are dealt out to the processes of a job (processes.h, struct
- * cvl_deal).
+/* distribute.c - batch calls that are distributed to the processes of a job (processes.h,
+ * struct cvl_distributed_call).
  *
  * A process executes its instances by a machine of its own, on the back end that holds what
  * this process has of vectors: with its own control flow, and cut into chunks on its own
- * threads as that machine finds good. Between `deal` and `collect` it waits for nobody.
+ * threads as that machine finds good. Between `distribute` and `collect` it waits for nobody.
  *
  * If any instance fails, all processes hear of it, and the call is executed once more by
- * all of them together: chunk by chunk, as where nothing is dealt, which finds the fault to
- * report. Only calls are dealt that are typed throughout, and without effects, as no function
- * by instances has any.
+ * all of them together: chunk by chunk, as where nothing is distributed, which finds the fault
+ * to report. Only calls are distributed that are typed throughout, and without effects, as no
+ * lifted function has any.
  *
- * The elements of a RAND depend on how many it has drawn for the instances before. A function
- * by instances executes the same RANDs for all of them, one behind the other (ir/instances.c):
+ * The elements of a RAND depend on how many it has drawn for the instances before. A lifted
+ * function executes the same RANDs for all of them, one behind the other (ir/instances.c):
  * so each process stops at each RAND until all processes are there, and have said how many
  * elements they want of it. One that cannot go on says so at what would have been its next
  * RAND, or its end. What draws is not cut into chunks by a process, which would execute its
@@ -42,7 +42,7 @@ static struct machine_options options_alone(const struct machine *m,
   return o;
 }
 
-static struct machine *alone_new(struct machine *m, const struct cvl_deal *d) {
+static struct machine *alone_new(struct machine *m, const struct cvl_distributed_call *d) {
   struct machine *s = calloc(1, sizeof *s);
   if (!s) return NULL;
   s->heap = m->heap;
@@ -53,26 +53,26 @@ static struct machine *alone_new(struct machine *m, const struct cvl_deal *d) {
   s->vector_limit = m->vector_limit;
   s->max_depth = m->max_depth;
   s->store = (struct value_store){s->backend, s->context, s->heap};
-  s->dealer = m;
+  s->dispatcher = m;
   chunks_init(s);
   if (team_init(s)) return s;
   free(s);
   return NULL;
 }
 
-void deal_free(struct machine *m) {
+void distribute_free(struct machine *m) {
   if (!m->alone) return;
-  deal_forget(m);
+  distribute_forget(m);
   m->alone->context = NULL; /* the back end's */
   machine_free(m->alone);
   m->alone = NULL;
 }
 
-void deal_forget(struct machine *m) {
+void distribute_forget(struct machine *m) {
   struct machine *s = m->alone;
-  if (!s || !s->dealt) return;
-  machine_program_free(s, s->dealt);
-  s->dealt = NULL;
+  if (!s || !s->distributed) return;
+  machine_program_free(s, s->distributed);
+  s->distributed = NULL;
 }
 
 /* What it says of faults, to nobody. */
@@ -87,23 +87,24 @@ static void unheard_begin(struct machine *m, struct unheard *u) {
 }
 
 /* Whether it has the program that runs; makes it if need be. */
-static bool has_program(struct machine *m, const struct cvl_deal *d) {
+static bool has_program(struct machine *m, const struct cvl_distributed_call *d) {
   if (!m->alone) m->alone = alone_new(m, d);
   if (!m->alone) return false;
-  if (m->alone->dealt && m->alone->dealt->program != m->program) deal_forget(m);
-  if (!m->alone->dealt) {
+  if (m->alone->distributed && m->alone->distributed->program != m->program)
+    distribute_forget(m);
+  if (!m->alone->distributed) {
     struct unheard u;
     unheard_begin(m, &u);
     machine_begin(m->alone, &u.list);
-    m->alone->dealt = machine_program_new(m->alone, m->program);
+    m->alone->distributed = machine_program_new(m->alone, m->program);
     arena_free(&u.arena);
   }
-  return m->alone->dealt != NULL;
+  return m->alone->distributed != NULL;
 }
 
 /* Executes the function on this process' operands, which are taken; true with the results. */
-static bool execute_own(struct machine *m, const struct cut *cut, struct cvl_deal *d,
-                        struct cvl_value *results) {
+static bool execute_own(struct machine *m, const struct cut *cut,
+                        struct cvl_distributed_call *d, struct cvl_value *results) {
   struct machine *s = m->alone;
   struct unheard u;
   unheard_begin(m, &u);
@@ -117,13 +118,14 @@ static bool execute_own(struct machine *m, const struct cut *cut, struct cvl_dea
     stop_apart(&s->apart, m->options.stop);
     s->options.stop = &s->apart;
   }
-  const bool good = machine_call_function(s, s->dealt, cut->function, d->own, d->count, results,
-                                          cut->result_count, &u.list) == MACHINE_DONE;
+  const bool good = machine_call_function(s, s->distributed, cut->function, d->own, d->count,
+                                          results, cut->result_count, &u.list) == MACHINE_DONE;
   arena_free(&u.arena);
   return good;
 }
 
-static void release(const struct cvl_deal *d, struct cvl_value *own, uint32_t count) {
+static void release(const struct cvl_distributed_call *d, struct cvl_value *own,
+                    uint32_t count) {
   for (uint32_t k = 0; k < count; k++) {
     if (own[k].form == CVL_VECTOR || own[k].form == CVL_SEGDES)
       d->backend->release(d->context, &own[k]);
@@ -132,13 +134,13 @@ static void release(const struct cvl_deal *d, struct cvl_value *own, uint32_t co
 
 /* ---- random numbers ---- */
 
-bool deal_forbids_cuts(struct machine *m, uint32_t function) {
-  return m->dealer && reach_draws(m, function);
+bool distribute_forbids_cuts(struct machine *m, uint32_t function) {
+  return m->dispatcher && reach_draws(m, function);
 }
 
-bool deal_random_first(struct machine *s, const struct machine_site *site,
-                       const struct value *bounds, uint64_t *first) {
-  const struct machine *m = s->dealer;
+bool distribute_random_first(struct machine *s, const struct machine_site *site,
+                             const struct value *bounds, uint64_t *first) {
+  const struct machine *m = s->dispatcher;
   uint64_t n = 0;
   const bool good = machine_length(s, site, bounds, &n);
   s->stopped = m->backend->processes->sum_before(m->context, !good, n, first);
@@ -177,9 +179,9 @@ static bool make_room(struct machine *m, const struct cut *cut, struct room *r) 
   return true;
 }
 
-/* All of a call that has been dealt. */
-static bool execute_dealt(struct machine *m, struct cut *cut, struct cvl_deal *d,
-                          struct room *r) {
+/* All of a call that has been distributed. */
+static bool execute_distributed(struct machine *m, struct cut *cut,
+                                struct cvl_distributed_call *d, struct room *r) {
   const bool able = has_program(m, d);
   if (!able) release(d, d->own, d->count);
   const bool good = able && execute_own(m, cut, d, r->results);
@@ -193,30 +195,30 @@ static bool execute_dealt(struct machine *m, struct cut *cut, struct cvl_deal *d
   m->random_count = m->alone->random_count;
   for (uint32_t k = 0; k < cut->result_count; k++) cut->results[k].whole = value_of(r->out[k]);
   cut->counts = (struct cut_counts){.chunks = d->processes, .least = d->n, .most = d->n};
-  cut->bound = CHUNK_DEALT;
+  cut->bound = CHUNK_DISTRIBUTED;
   return true;
 }
 
-bool deal_is_wanted(struct machine *m, uint32_t function, uint64_t instances) {
+bool distribute_is_wanted(struct machine *m, uint32_t function, uint64_t instances) {
   return m->backend->processes && instances > 1 && m->chunks.possible && m->chunks.count == 0 &&
-         m->chunks.pass == CHUNKS_RUN && !m->sink && !m->options.trace &&
+         m->chunks.pass == CHUNKS_RUN && !m->consumer && !m->options.trace &&
          reach_is_typed(m, function);
 }
 
 /* Processes must not go different ways for want of a few bytes on one of them. */
-bool deal_run(struct machine *m, struct cut *cut) {
+bool distribute_run(struct machine *m, struct cut *cut) {
   struct room r = {0};
   if (m->backend->processes->any(m->context, !make_room(m, cut, &r))) {
     free_room(m, cut, &r);
     return false;
   }
-  struct cvl_deal d = {.instances = cut->instances,
-                       .count = cut->operand_count,
-                       .sizes = r.sizes,
-                       .operands = r.operands,
-                       .own = r.own};
-  const bool done =
-      m->backend->processes->deal(m->context, m->site, &d) && execute_dealt(m, cut, &d, &r);
+  struct cvl_distributed_call d = {.instances = cut->instances,
+                                   .count = cut->operand_count,
+                                   .sizes = r.sizes,
+                                   .operands = r.operands,
+                                   .own = r.own};
+  const bool done = m->backend->processes->distribute(m->context, m->site, &d) &&
+                    execute_distributed(m, cut, &d, &r);
   free_room(m, cut, &r);
   return done;
 }

@@ -1,4 +1,4 @@
-/* test-spools.c - large columns in spools: the same as those in memory, which stays free, and
+/* test-spills.c - large columns in spills: the same as those in memory, which stays free, and
  * the same complaints.
  */
 #include "arrays/arrays.h"
@@ -15,7 +15,7 @@
 static void begin(void);
 static void end(void);
 
-TestSuite(spools, .init = begin, .fini = end);
+TestSuite(spills, .init = begin, .fini = end);
 
 /* ---- files ---- */
 
@@ -59,16 +59,16 @@ static struct file npy_file(const char *descr, size_t width, const char *order,
 
 /* ---- reading ---- */
 
-static struct array_spools spools;
+static struct array_spills spills;
 static struct arena apart; /* of what is read into them */
 
 static bool read_as(enum array_format format, const char *signature, struct file file,
-                    bool spooled, struct array_columns *out, const char **problem) {
+                    bool spilled, struct array_columns *out, const char **problem) {
   struct array_type type = {.csv = NULL};
-  struct arena *to = spooled ? &apart : &arena;
+  struct arena *to = spilled ? &apart : &arena;
   cr_assert(array_type_parse(format, to, signature, strlen(signature), &type, problem));
-  spools = (struct array_spools){.heap = &heap};
-  if (spooled) type.spools = &spools;
+  spills = (struct array_spills){.heap = &heap};
+  if (spilled) type.spills = &spills;
   return array_read(format, to, &type, file.bytes, file.length, out, problem);
 }
 
@@ -78,7 +78,7 @@ static void begin(void) {
 }
 
 static void end(void) {
-  array_spools_end(&spools);
+  array_spills_end(&spills);
   arena_free(&apart);
   memory_end();
 }
@@ -87,8 +87,8 @@ static int64_t element(const struct array_column *c, uint64_t i) {
   return c->is_bytes ? c->as.bytes[i] : c->as.ints[i];
 }
 
-/* The same elements. Of those in a spool `in` is a bit for each column. */
-static void expect_spooled(enum array_format format, const char *signature, struct file file,
+/* The same elements. Of those in a spill `in` is a bit for each column. */
+static void expect_spilled(enum array_format format, const char *signature, struct file file,
                            unsigned in) {
   struct array_columns a, b;
   const char *problem = "";
@@ -99,53 +99,53 @@ static void expect_spooled(enum array_format format, const char *signature, stru
   cr_assert_eq(a.count, b.count);
   for (uint32_t k = 0; k < a.count; k++) {
     const struct array_column *x = &a.items[k], *y = &b.items[k];
-    cr_expect_eq(array_spools_hold(&spools, y->as.ints), in >> k & 1, "column %u", k);
+    cr_expect_eq(array_spills_hold(&spills, y->as.ints), in >> k & 1, "column %u", k);
     cr_assert_eq(x->length, y->length);
     for (uint64_t i = 0; i < x->length; i++)
       cr_assert_eq(element(x, i), element(y, i), "column %u, element %lu", k, i);
   }
-  array_spools_give_back(&spools);
+  array_spills_give_back(&spills);
   cr_expect_eq(element(&a.items[a.count - 1], 0), element(&b.items[a.count - 1], 0));
-  array_spools_end(&spools);
+  array_spills_end(&spills);
   arena_free(&apart);
   free(file.bytes);
 }
 
-Test(spools, rows_of_csv_files) {
-  expect_spooled(ARRAY_CSV, "[(i(f(b[c", csv_file("7,8,yes,\n"), 62);
+Test(spills, rows_of_csv_files) {
+  expect_spilled(ARRAY_CSV, "[(i(f(b[c", csv_file("7,8,yes,\n"), 62);
 }
 
-Test(spools, ragged_rows_of_csv_files) {
+Test(spills, ragged_rows_of_csv_files) {
   struct file file = {0};
   FILE *out = open_memstream(&file.bytes, &file.length);
   for (int i = 0; i < ROWS; i++) fprintf(out, i % 2 ? "%d,22222222,3\n" : "%d\n", 100000 + i);
   fclose(out);
-  expect_spooled(ARRAY_CSV, "[[i", file, 6);
+  expect_spilled(ARRAY_CSV, "[[i", file, 6);
 }
 
 /* What is a column already needs a copy only where its bytes do not stay. */
-Test(spools, numpy_arrays) {
-  expect_spooled(ARRAY_NPY, "[i", npy_file("'<i4'", 4, "False", "(300000,)", 300000), 2);
-  expect_spooled(ARRAY_NPY, "[f", npy_file("'<f4'", 4, "False", "(300000,)", 300000), 2);
-  expect_spooled(ARRAY_NPY, "[f", npy_file("'>f8'", 8, "False", "(300000,)", 300000), 2);
-  expect_spooled(ARRAY_NPY, "[b", npy_file("'|b1'", 1, "False", "(2000000,)", 2000000), 2);
-  expect_spooled(ARRAY_NPY, "[[c", npy_file("'|S5'", 5, "False", "(300000,)", 300000), 6);
-  expect_spooled(ARRAY_NPY, "[[c", npy_file("'<U2'", 8, "False", "(300000,)", 300000), 6);
-  expect_spooled(
+Test(spills, numpy_arrays) {
+  expect_spilled(ARRAY_NPY, "[i", npy_file("'<i4'", 4, "False", "(300000,)", 300000), 2);
+  expect_spilled(ARRAY_NPY, "[f", npy_file("'<f4'", 4, "False", "(300000,)", 300000), 2);
+  expect_spilled(ARRAY_NPY, "[f", npy_file("'>f8'", 8, "False", "(300000,)", 300000), 2);
+  expect_spilled(ARRAY_NPY, "[b", npy_file("'|b1'", 1, "False", "(2000000,)", 2000000), 2);
+  expect_spilled(ARRAY_NPY, "[[c", npy_file("'|S5'", 5, "False", "(300000,)", 300000), 6);
+  expect_spilled(ARRAY_NPY, "[[c", npy_file("'<U2'", 8, "False", "(300000,)", 300000), 6);
+  expect_spilled(
       ARRAY_NPY, "[(i(fb",
       npy_file("[('a', '<i8'), ('b', '<f4'), ('c', '|b1')]", 13, "False", "(200000,)", 200000),
       14);
-  expect_spooled(ARRAY_NPY, "[[f", npy_file("'<f8'", 8, "True", "(1000, 300)", 300000), 4);
-  expect_spooled(ARRAY_NPY, "[[[i", npy_file("'<i4'", 4, "True", "(200000, 3, 1)", 600000), 14);
+  expect_spilled(ARRAY_NPY, "[[f", npy_file("'<f8'", 8, "True", "(1000, 300)", 300000), 4);
+  expect_spilled(ARRAY_NPY, "[[[i", npy_file("'<i4'", 4, "True", "(200000, 3, 1)", 600000), 14);
 }
 
-Test(spools, small_columns_stay_in_memory) {
+Test(spills, small_columns_stay_in_memory) {
   struct file file = npy_file("'<i4'", 4, "False", "(1000,)", 1000);
-  expect_spooled(ARRAY_NPY, "[i", file, 0);
+  expect_spilled(ARRAY_NPY, "[i", file, 0);
 }
 
 /* Arrays that an archive stores; test-zip.c has those that are deflated. */
-Test(spools, archives) {
+Test(spills, archives) {
   enum { MANY = 150000 };
   static int64_t count[] = {MANY}, lengths[MANY], total = 0;
   struct array_column columns[] = {
@@ -163,24 +163,24 @@ Test(spools, archives) {
   cr_assert(array_write(ARRAY_NPZ, &arena, &type, &all, out, &problem));
   fclose(out);
   free(columns[2].as.floats);
-  expect_spooled(ARRAY_NPZ, "[[f", file, 6);
+  expect_spilled(ARRAY_NPZ, "[[f", file, 6);
 }
 
 /* ---- complaints ---- */
 
 static void expect_same_problem(const char *signature, struct file file, const char *wanted) {
   struct array_columns columns;
-  for (int spooled = 0; spooled < 2; spooled++) {
+  for (int spilled = 0; spilled < 2; spilled++) {
     const char *problem = "";
-    cr_expect_not(read_as(ARRAY_CSV, signature, file, spooled, &columns, &problem));
+    cr_expect_not(read_as(ARRAY_CSV, signature, file, spilled, &columns, &problem));
     cr_expect_str_eq(problem, wanted);
-    array_spools_end(&spools);
+    array_spills_end(&spills);
   }
   free(file.bytes);
 }
 
 /* The quoted text of every seventh row has a line break. */
-Test(spools, complaints_are_the_same) {
+Test(spills, complaints_are_the_same) {
   expect_same_problem("[(i(f(b[c", csv_file("7,x,yes,\n"),
                       "line 114287: field 2 is no float: 'x'");
   expect_same_problem("[(i(f(b[c", csv_file("7,8\n"),
@@ -213,7 +213,7 @@ static bool fails(enum array_format format, const char *signature, struct file f
   const bool failed = !read_as(format, signature, file, true, &columns, &problem);
   const bool said = strstr(problem, wanted) != NULL;
   if (!said) fprintf(stderr, "%s: %s\n", signature, problem);
-  array_spools_end(&spools);
+  array_spills_end(&spills);
   free(file.bytes);
   return failed && said;
 }
@@ -230,12 +230,12 @@ static bool no_descriptors(void) {
   return fails(ARRAY_CSV, "[(i(f(b[c", csv_file(""), "a temporary file cannot be created in");
 }
 
-Test(spools, a_full_disk_is_an_error) {
+Test(spills, a_full_disk_is_an_error) {
   cr_expect_eq(in_child(disk_is_full, RLIMIT_FSIZE, 300000), 0);
   cr_expect_eq(in_child(no_descriptors, RLIMIT_NOFILE, 5), 0);
 }
 
-Test(spools, memory_for_buffers_may_be_lacking) {
+Test(spills, memory_for_buffers_may_be_lacking) {
   const struct file file = csv_file("");
   for (uint64_t k = 1; k < 40; k++) {
     struct array_columns columns;
@@ -249,7 +249,7 @@ Test(spools, memory_for_buffers_may_be_lacking) {
       if (!fine) cr_expect_str_eq(problem, "out of memory");
     }
     heap.fail_at = 0;
-    array_spools_end(&spools);
+    array_spills_end(&spills);
   }
   free(file.bytes);
 }

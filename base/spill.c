@@ -1,5 +1,5 @@
-/* spool.c - see spool.h. */
-#include "base/spool.h"
+/* spill.c - see spill.h. */
+#include "base/spill.h"
 #include "base/number.h"
 
 #include <errno.h>
@@ -18,11 +18,11 @@ enum { BUFFER = 1 << 16 }; /* bytes: with more a write is not faster */
 
 /* ---- messages ---- */
 
-static const char *advice(const struct spool *s) {
+static const char *advice(const struct spill *s) {
   return s->chosen ? "" : "; TMPDIR=FOLDER chooses another folder for temporary files";
 }
 
-static bool spool_fail(const struct spool *s, int error, const char *what,
+static bool spill_fail(const struct spill *s, int error, const char *what,
                        struct file_problem *problem) {
   char buffer[128];
   problem->error = error;
@@ -31,23 +31,23 @@ static bool spool_fail(const struct spool *s, int error, const char *what,
   return false;
 }
 
-static bool is_memory_folder(const struct spool *s) {
+static bool is_memory_folder(const struct spill *s) {
   enum { TMPFS = 0x01021994 };
   struct statfs about;
   return fstatfs(s->fd, &about) == 0 && about.f_type == TMPFS;
 }
 
 /* Finds how many bytes the file system has left. Returns false if it does not say. */
-static bool bytes_left(const struct spool *s, uint64_t *bytes) {
+static bool bytes_left(const struct spill *s, uint64_t *bytes) {
   struct statvfs about;
   if (fstatvfs(s->fd, &about) != 0 || about.f_blocks == 0) return false;
   *bytes = (uint64_t)about.f_bavail * about.f_frsize;
   return true;
 }
 
-/* Sets the problem: the file system has no room for `needed` bytes in all. The spool itself may
+/* Sets the problem: the file system has no room for `needed` bytes in all. The spill itself may
  * have taken some of the room. Returns false. */
-static bool fail_for_space(const struct spool *s, int error, uint64_t needed,
+static bool fail_for_space(const struct spill *s, int error, uint64_t needed,
                            struct file_problem *problem) {
   char wanted[NUMBER_TEXT_MAX], left[NUMBER_TEXT_MAX] = "nothing";
   uint64_t bytes;
@@ -63,7 +63,7 @@ static bool fail_for_space(const struct spool *s, int error, uint64_t needed,
 
 /* Sets the problem: the process's limit on the sizes of files is too small, which no other
  * folder changes. Returns false. */
-static bool fail_for_limit(const struct spool *s, uint64_t limit, uint64_t needed,
+static bool fail_for_limit(const struct spill *s, uint64_t limit, uint64_t needed,
                            struct file_problem *problem) {
   char wanted[NUMBER_TEXT_MAX], most[NUMBER_TEXT_MAX];
   format_bytes(wanted, needed);
@@ -76,14 +76,14 @@ static bool fail_for_limit(const struct spool *s, uint64_t limit, uint64_t neede
   return false;
 }
 
-static bool cannot_write(const struct spool *s, int error, uint64_t needed,
+static bool cannot_write(const struct spill *s, int error, uint64_t needed,
                          struct file_problem *problem) {
   struct rlimit limit = {.rlim_cur = RLIM_INFINITY};
   if (needed < s->expected) needed = s->expected;
   if (error == EFBIG) getrlimit(RLIMIT_FSIZE, &limit);
   if (limit.rlim_cur < needed) return fail_for_limit(s, limit.rlim_cur, needed, problem);
   if (error == ENOSPC || error == EDQUOT) return fail_for_space(s, error, needed, problem);
-  return spool_fail(s, error, "a temporary file cannot be written", problem);
+  return spill_fail(s, error, "a temporary file cannot be written", problem);
 }
 
 /* ---- the file ---- */
@@ -108,7 +108,7 @@ static int open_named_file(const char *folder) {
   return fd;
 }
 
-static int open_spool_file(const char *folder) {
+static int open_spill_file(const char *folder) {
   const int fd = open(folder, O_TMPFILE | O_RDWR | O_EXCL | O_CLOEXEC, 0600);
   if (fd >= 0) return fd;
   /* Kernels that do not know O_TMPFILE see a directory that is to be written. */
@@ -116,33 +116,33 @@ static int open_spool_file(const char *folder) {
   return unknown ? open_named_file(folder) : -1;
 }
 
-bool spool_begin(struct spool *s, struct heap *heap, const char *folder,
+bool spill_begin(struct spill *s, struct heap *heap, const char *folder,
                  struct file_problem *problem) {
-  *s = (struct spool){.heap = heap, .chosen = folder, .fd = -1};
+  *s = (struct spill){.heap = heap, .chosen = folder, .fd = -1};
   if (!folder) folder = usual_folder();
   snprintf(s->folder, sizeof s->folder, "%s", folder);
-  s->fd = open_spool_file(folder);
-  if (s->fd < 0) return spool_fail(s, errno, "a temporary file cannot be created", problem);
+  s->fd = open_spill_file(folder);
+  if (s->fd < 0) return spill_fail(s, errno, "a temporary file cannot be created", problem);
   s->buffer = heap_alloc(heap, BUFFER);
   if (s->buffer) return true;
-  spool_end(s);
+  spill_end(s);
   problem->error = ENOMEM;
   snprintf(problem->text, sizeof problem->text, "out of memory");
   return false;
 }
 
-void spool_end(struct spool *s) {
+void spill_end(struct spill *s) {
   if (s->fd >= 0) close(s->fd);
   if (s->buffer) heap_free(s->heap, s->buffer, BUFFER);
   if (s->data && s->length > 0) munmap((void *)(uintptr_t)s->data, (size_t)s->length);
-  *s = (struct spool){.fd = -1};
+  *s = (struct spill){.fd = -1};
 }
 
 /* ---- writing ---- */
 
 /* Asks the file system for room. It may take all that is left before it finds that this is too
  * little, so it is asked how much there is first. Returns 0 or an error. */
-static int reserve_on_disk(const struct spool *s, uint64_t bytes) {
+static int reserve_on_disk(const struct spill *s, uint64_t bytes) {
   uint64_t left;
   if (bytes > INT64_MAX) return EFBIG;
   if (bytes_left(s, &left) && bytes > s->length && bytes - s->length > left) return ENOSPC;
@@ -154,14 +154,14 @@ static int reserve_on_disk(const struct spool *s, uint64_t bytes) {
   return 0;
 }
 
-bool spool_reserve(struct spool *s, uint64_t bytes, struct file_problem *problem) {
+bool spill_reserve(struct spill *s, uint64_t bytes, struct file_problem *problem) {
   s->expected = bytes;
   const int error = reserve_on_disk(s, bytes);
   return error == 0 || cannot_write(s, error, bytes, problem);
 }
 
 /* Writes all bytes. Returns 0 or an error. */
-static int spool_write(const struct spool *s, const char *from, uint64_t bytes) {
+static int spill_write(const struct spill *s, const char *from, uint64_t bytes) {
   enum { MOST = 16 << 20 }; /* bytes that are written unasked */
   while (bytes > 0) {
     if (stop_asks(s->heap->stop) != STOP_NOT) return ECANCELED;
@@ -174,18 +174,18 @@ static int spool_write(const struct spool *s, const char *from, uint64_t bytes) 
   return 0;
 }
 
-static bool spool_flush(struct spool *s, struct file_problem *problem) {
-  const int error = spool_write(s, s->buffer, s->used);
+static bool spill_flush(struct spill *s, struct file_problem *problem) {
+  const int error = spill_write(s, s->buffer, s->used);
   s->used = 0;
   return error == 0 || cannot_write(s, error, s->length, problem);
 }
 
-bool spool_append(struct spool *s, const void *bytes, uint64_t length,
+bool spill_append(struct spill *s, const void *bytes, uint64_t length,
                   struct file_problem *problem) {
   s->length += length;
-  if (length > BUFFER - s->used && !spool_flush(s, problem)) return false;
+  if (length > BUFFER - s->used && !spill_flush(s, problem)) return false;
   if (length > BUFFER) {
-    const int error = spool_write(s, bytes, length);
+    const int error = spill_write(s, bytes, length);
     return error == 0 || cannot_write(s, error, s->length, problem);
   }
   memcpy(s->buffer + s->used, bytes, (size_t)length);
@@ -193,8 +193,8 @@ bool spool_append(struct spool *s, const void *bytes, uint64_t length,
   return true;
 }
 
-bool spool_cut(struct spool *s, uint64_t length, struct file_problem *problem) {
-  if (!spool_flush(s, problem)) return false;
+bool spill_cut(struct spill *s, uint64_t length, struct file_problem *problem) {
+  if (!spill_flush(s, problem)) return false;
   if (ftruncate(s->fd, (off_t)length) != 0 || lseek(s->fd, (off_t)length, SEEK_SET) < 0)
     return cannot_write(s, errno, s->length, problem);
   s->length = length;
@@ -203,22 +203,22 @@ bool spool_cut(struct spool *s, uint64_t length, struct file_problem *problem) {
 
 /* ---- reading ---- */
 
-bool spool_finish(struct spool *s, struct file_problem *problem) {
-  if (!spool_flush(s, problem)) return false;
+bool spill_finish(struct spill *s, struct file_problem *problem) {
+  if (!spill_flush(s, problem)) return false;
   if (s->length > SIZE_MAX) return cannot_write(s, EFBIG, s->length, problem);
   heap_free(s->heap, s->buffer, BUFFER);
   s->buffer = NULL;
   void *data = (void *)(uintptr_t) "";
   if (s->length > 0) data = mmap(NULL, (size_t)s->length, PROT_READ, MAP_SHARED, s->fd, 0);
   if (data == MAP_FAILED)
-    return spool_fail(s, errno, "a temporary file cannot be mapped", problem);
+    return spill_fail(s, errno, "a temporary file cannot be mapped", problem);
   s->data = data;
   close(s->fd);
   s->fd = -1;
   return true;
 }
 
-void spool_give_back(const struct spool *s, uint64_t first, uint64_t bytes) {
+void spill_give_back(const struct spill *s, uint64_t first, uint64_t bytes) {
   const uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
   if (first >= s->length) return;
   if (bytes > s->length - first) bytes = s->length - first;

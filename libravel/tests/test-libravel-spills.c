@@ -1,4 +1,4 @@
-/* test-libravel-spools.c - streams and results in temporary files: the same values as in
+/* test-libravel-spills.c - streams and results in temporary files: the same values as in
  * memory, in little memory; what ends them, and what is left of them.
  */
 #include "context.h"
@@ -13,11 +13,11 @@
 #include <string.h>
 #include <sys/resource.h>
 
-TestSuite(spools);
+TestSuite(spills);
 
-static struct ravel_context *context_of(const char *width, const char *spool) {
+static struct ravel_context *context_of(const char *width, const char *spill) {
   return context_with(
-      (const char *const[]){"int", width, "float", width, "spool", spool, "chunks", "3", NULL});
+      (const char *const[]){"int", width, "float", width, "spool", spill, "chunks", "3", NULL});
 }
 
 /* Open files, and temporary ones that are mapped. */
@@ -105,8 +105,8 @@ static void expect_equal(struct ravel_context *c, struct ravel_value *v, struct 
   ravel_function_release(f);
 }
 
-/* The same stream in memory and in spools, and out of both. */
-static void try_stream(struct ravel_context *plain, struct ravel_context *spooled,
+/* The same stream in memory and in spills, and out of both. */
+static void try_stream(struct ravel_context *plain, struct ravel_context *spilled,
                        uint64_t seed) {
   struct reference *r = calloc(1, sizeof *r);
   producer_seed = seed * 7919 + 5;
@@ -114,13 +114,13 @@ static void try_stream(struct ravel_context *plain, struct ravel_context *spoole
   struct shape *shape = shape_random(3);
   reference_begin(r, shape);
   struct arrays of = {shape, r, {producer_random(30), 0, producer_random(5), 7}, 0, seed * 31};
-  struct ravel_value *v = import_arrays(plain, &of), *w = import_arrays(spooled, &of);
+  struct ravel_value *v = import_arrays(plain, &of), *w = import_arrays(spilled, &of);
   cr_assert_eq(producer_live, 0, "seed %llu", (unsigned long long)seed);
-  struct ravel_value *v2 = moved(plain, v, spooled, 1 + seed % 5);
-  struct ravel_value *w2 = moved(spooled, w, spooled, seed % 4);
-  struct ravel_value *back = moved(spooled, w, plain, 4);
-  expect_equal(spooled, v2, w, seed);
-  expect_equal(spooled, v2, w2, seed);
+  struct ravel_value *v2 = moved(plain, v, spilled, 1 + seed % 5);
+  struct ravel_value *w2 = moved(spilled, w, spilled, seed % 4);
+  struct ravel_value *back = moved(spilled, w, plain, 4);
+  expect_equal(spilled, v2, w, seed);
+  expect_equal(spilled, v2, w2, seed);
   expect_equal(plain, v, back, seed);
   ravel_release(v);
   ravel_release(w);
@@ -132,15 +132,15 @@ static void try_stream(struct ravel_context *plain, struct ravel_context *spoole
   shape_free(shape);
 }
 
-Test(spools, streams_are_what_they_are_in_memory) {
+Test(spills, streams_are_what_they_are_in_memory) {
   for (int narrow = 0; narrow < 2; narrow++) {
     const char *width = narrow ? "32" : "64";
-    struct ravel_context *plain = context_of(width, "no"), *spooled = context_of(width, "1");
+    struct ravel_context *plain = context_of(width, "no"), *spilled = context_of(width, "1");
     const unsigned before = files();
-    for (uint64_t seed = 0; seed < 60; seed++) try_stream(plain, spooled, seed);
+    for (uint64_t seed = 0; seed < 60; seed++) try_stream(plain, spilled, seed);
     cr_expect_eq(files(), before);
     ravel_context_free(plain);
-    ravel_context_free(spooled);
+    ravel_context_free(spilled);
   }
 }
 
@@ -296,8 +296,8 @@ static void copy_elements(struct ravel_context *c, struct ravel_value *rows, siz
   ravel_release(all);
 }
 
-/* 24 MB and what becomes of them, in 8 MB: a spool each. */
-Test(spools, more_than_memory_in_and_out) {
+/* 24 MB and what becomes of them, in 8 MB: a spill each. */
+Test(spills, more_than_memory_in_and_out) {
   enum { ARRAYS = 30, MANY = ARRAYS * ROWS };
   struct ravel_context *large = context_with((const char *const[]){"spool", "no", NULL});
   struct ravel_context *c = context_with((const char *const[]){"memory", "8M", NULL});
@@ -329,7 +329,7 @@ Test(spools, more_than_memory_in_and_out) {
   cr_expect_leq(files(), before);
 }
 
-Test(spools, a_single_array_stays_where_it_is) {
+Test(spills, a_single_array_stays_where_it_is) {
   struct ravel_context *c = context_of("64", "1");
   struct rows of = rows_of(1);
   struct ravel_value *v = NULL;
@@ -342,7 +342,7 @@ Test(spools, a_single_array_stays_where_it_is) {
 
 /* ---- what ends a stream ---- */
 
-Test(spools, streams_that_fail_leave_nothing) {
+Test(spills, streams_that_fail_leave_nothing) {
   struct ravel_context *c = context_of("64", "100K");
   struct ravel_value *v = NULL;
   const unsigned before = files();
@@ -366,7 +366,7 @@ Test(spools, streams_that_fail_leave_nothing) {
 }
 
 /* Among all elements of the stream, of which others are in files already. */
-Test(spools, a_value_that_is_lost_is_named_by_its_position) {
+Test(spills, a_value_that_is_lost_is_named_by_its_position) {
   struct ravel_context *c =
       context_with((const char *const[]){"float", "32", "spool", "1", NULL});
   struct ravel_value *v = NULL;
@@ -387,7 +387,7 @@ static void limit_files(rlim_t bytes) {
 }
 
 /* A write beyond the limit would be a signal, which nobody ignores here. */
-Test(spools, full_disks_are_no_room_for_memory) {
+Test(spills, full_disks_are_no_room_for_memory) {
   struct ravel_context *c = context_with((const char *const[]){"memory", "30M", NULL});
   struct ravel_value *v = NULL, *result = NULL;
   struct ravel_function *f = NULL;
@@ -413,7 +413,7 @@ Test(spools, full_disks_are_no_room_for_memory) {
   cr_expect_leq(files(), before);
 }
 
-Test(spools, wrong_folders_are_said) {
+Test(spills, wrong_folders_are_said) {
   struct ravel_context *c = context_of("64", "100K");
   struct ravel_value *v = NULL;
   struct rows of = rows_of(8);
@@ -442,7 +442,7 @@ static struct ravel_value *lengths(struct ravel_context *c, int64_t each, size_t
 }
 
 /* Nothing says before that the result is large: the call is executed once more. */
-Test(spools, results_that_grow_are_spooled_after_all) {
+Test(spills, results_that_grow_are_spilled_after_all) {
   struct ravel_context *c = context_with((const char *const[]){"memory", "16M", NULL});
   struct ravel_context *no =
       context_with((const char *const[]){"memory", "16M", "spool", "no", NULL});
@@ -466,8 +466,8 @@ Test(spools, results_that_grow_are_spooled_after_all) {
   ravel_context_free(c);
 }
 
-/* Superoperators at the end, of all types; too large only where `spool` is not set. */
-Test(spools, elements_are_spooled_where_that_is_wanted) {
+/* Superoperators at the end, of all types; too large only where `spill` is not set. */
+Test(spills, elements_are_spilled_where_that_is_wanted) {
   static const char text[] =
       "function both(m) : [[float]] -> ([[float]], [bool]) =\n"
       "  ({{x * 2.0 : x in r} : r in m}, {x > 600.0 : x in flatten(m)});\n";
@@ -499,7 +499,7 @@ Test(spools, elements_are_spooled_where_that_is_wanted) {
 }
 
 /* Columns that are shared, components, arguments of other calls, exports of all kinds. */
-Test(spools, results_on_files_are_values_as_others) {
+Test(spills, results_on_files_are_values_as_others) {
   struct ravel_context *c = context_of("64", "1"), *plain = context_of("64", "no");
   const unsigned before = files();
   struct ravel_value *both[2];
@@ -529,7 +529,7 @@ Test(spools, results_on_files_are_values_as_others) {
   cr_expect_leq(files(), before);
 }
 
-Test(spools, failing_calls_leave_no_files) {
+Test(spills, failing_calls_leave_no_files) {
   struct ravel_context *c = context_of("64", "1");
   struct ravel_value *result = NULL, *v = NULL;
   struct ravel_function *f = NULL;
@@ -566,7 +566,7 @@ static void *consume(void *stream) {
   return (void *)(intptr_t)rows;
 }
 
-Test(spools, streams_may_be_read_by_any_thread) {
+Test(spills, streams_may_be_read_by_any_thread) {
   enum { STREAMS = 4 };
   struct ravel_context *c = context_of("64", "1");
   struct ArrowArrayStream streams[STREAMS];
@@ -584,7 +584,7 @@ Test(spools, streams_may_be_read_by_any_thread) {
   }
 }
 
-Test(spools, what_is_no_sequence_is_no_stream) {
+Test(spills, what_is_no_sequence_is_no_stream) {
   struct ravel_context *c = context_of("64", "1");
   struct ravel_value *v = NULL, *none = NULL;
   struct ArrowArrayStream stream;

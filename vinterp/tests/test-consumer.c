@@ -1,5 +1,5 @@
-/* test-sink.c - results that go to a sink chunk by chunk: the same as without one, whatever the
- * chunks are; faults, and failures of the sink.
+/* test-consumer.c - results that go to a consumer chunk by chunk: the same as without one,
+ * whatever the chunks are; faults, and failures of the consumer.
  */
 #include "vinterp/tests/fixture.h"
 
@@ -20,14 +20,14 @@ static bool borrow(struct cvl_context *context, uint64_t site, enum cvl_elem ele
 }
 
 static bool lend(struct cvl_context *context, const struct cvl_value *v,
-                 struct cvl_loan *loan) {
-  (void)context, (void)v, (void)loan;
+                 struct cvl_export *exported) {
+  (void)context, (void)v, (void)exported;
   return false;
 }
 
 static const struct cvl_sharing sharing = {borrow, lend};
 
-/* ---- a sink in memory ---- */
+/* ---- a consumer in memory ---- */
 
 enum { RESULTS = 4, MOST = 1000, MOST_FAILURES = 200 };
 
@@ -52,13 +52,13 @@ static bool wants(void *with, uint64_t bytes) {
   return bytes >= s->asked;
 }
 
-static bool fail(char problem[MACHINE_SINK_PROBLEM]) {
+static bool fail(char problem[MACHINE_CONSUMER_PROBLEM]) {
   strcpy(problem, "there is no room");
   return false;
 }
 
 static bool put(void *with, uint64_t result, uint64_t first, uint64_t n, uint64_t total,
-                const void *elements, char problem[MACHINE_SINK_PROBLEM]) {
+                const void *elements, char problem[MACHINE_CONSUMER_PROBLEM]) {
   struct memory *s = with;
   cr_assert_lt(result, RESULTS);
   cr_assert_leq(first, s->counts[result]);
@@ -71,7 +71,7 @@ static bool put(void *with, uint64_t result, uint64_t first, uint64_t n, uint64_
 }
 
 static const void *whole(void *with, uint64_t result, uint64_t n,
-                         char problem[MACHINE_SINK_PROBLEM]) {
+                         char problem[MACHINE_CONSUMER_PROBLEM]) {
   struct memory *s = with;
   cr_assert_eq(n, s->counts[result]);
   if (++s->wholes != s->fail_whole) return s->elements[result];
@@ -97,12 +97,12 @@ static const struct machine_item argument = {
 
 static void run(struct run_of *r, const char *text, struct machine_options options,
                 struct memory *memory) {
-  const struct machine_sink sink = {.takes = takes,
-                                    .put = put,
-                                    .whole = whole,
-                                    .with = memory,
-                                    .wants = memory && memory->asked ? wants : NULL};
-  struct machine_repetition once = {.sink = memory ? &sink : NULL};
+  const struct machine_consumer consumer = {.takes = takes,
+                                            .put = put,
+                                            .whole = whole,
+                                            .with = memory,
+                                            .wants = memory && memory->asked ? wants : NULL};
+  struct machine_repetition once = {.consumer = memory ? &consumer : NULL};
   *r = (struct run_of){.outcome = MACHINE_ERROR};
   heap_init(&r->heap, 0);
   arena_init(&r->arena, &r->heap);
@@ -147,7 +147,8 @@ static struct machine_options in_chunks(uint64_t n) {
 
 struct streamed {
   const char *text;
-  unsigned sunk; /* the results that the sink has, of those that come from calls in chunks */
+  unsigned
+      sunk; /* the results that the consumer has, of those that come from calls in chunks */
 };
 
 static const struct streamed programs[] = {
@@ -186,7 +187,7 @@ static void expect_same(const struct run_of *a, const struct run_of *b, unsigned
   }
 }
 
-/* Which results are where the sink has put them, and no others are lent. */
+/* Which results are where the consumer has put them, and no others are lent. */
 static unsigned sunk(const struct run_of *r, const struct memory *m) {
   unsigned found = 0;
   for (uint64_t k = 0; k < r->results.count; k++) {
@@ -198,7 +199,7 @@ static unsigned sunk(const struct run_of *r, const struct memory *m) {
   return found;
 }
 
-Test(sink, results_are_the_same) {
+Test(consumer, results_are_the_same) {
   for (unsigned p = 0; p < PROGRAMS; p++) {
     struct run_of uncut;
     run(&uncut, programs[p].text, in_chunks(0), NULL);
@@ -217,7 +218,7 @@ Test(sink, results_are_the_same) {
   }
 }
 
-Test(sink, it_gets_sizes_that_are_known) {
+Test(consumer, it_gets_sizes_that_are_known) {
   struct memory memory = {.takes = 15};
   struct run_of r;
   run(&r, programs[0].text, in_chunks(3), &memory);
@@ -226,12 +227,12 @@ Test(sink, it_gets_sizes_that_are_known) {
   cr_expect_eq(memory.wholes, 1);
   end(&r);
   run(&r, programs[2].text, in_chunks(3), &memory);
-  cr_expect_eq(memory.totals[1], MACHINE_SINK_UNKNOWN);
+  cr_expect_eq(memory.totals[1], MACHINE_CONSUMER_UNKNOWN);
   end(&r);
 }
 
 /* The argument and two times the same, of which one is another vector. */
-Test(sink, an_argument_may_be_a_result) {
+Test(consumer, an_argument_may_be_a_result) {
   struct memory memory = {.takes = 15};
   struct run_of r;
   run(&r,
@@ -250,7 +251,7 @@ Test(sink, an_argument_may_be_a_result) {
 }
 
 /* Of 8 segments, if it wants 64 bytes. */
-Test(sink, lengths_go_there_in_the_end) {
+Test(consumer, lengths_go_there_in_the_end) {
   for (uint64_t asked = 63; asked <= 65; asked++) {
     struct memory memory = {.takes = 1, .asked = asked};
     struct run_of r;
@@ -271,12 +272,12 @@ Test(sink, lengths_go_there_in_the_end) {
   end(&r);
 }
 
-Test(sink, a_repeated_run_has_none) {
+Test(consumer, a_repeated_run_has_none) {
   struct memory memory = {.takes = 15};
-  const struct machine_sink sink = {
+  const struct machine_consumer consumer = {
       .takes = takes, .put = put, .whole = whole, .with = &memory};
   double seconds[1];
-  struct machine_repetition twice = {.runs = 1, .sink = &sink, .seconds = seconds};
+  struct machine_repetition twice = {.runs = 1, .consumer = &consumer, .seconds = seconds};
   struct run_of r;
   run(&r, programs[0].text, in_chunks(3), NULL);
   struct ir_program *program =
@@ -299,7 +300,7 @@ static void expect_failure(struct memory memory, const char *wanted, const char 
   end(&r);
 }
 
-Test(sink, its_failure_ends_the_run_at_once) {
+Test(consumer, its_failure_ends_the_run_at_once) {
   for (unsigned k = 1; k <= 3; k++)
     expect_failure((struct memory){.takes = 15, .fail_put = k}, "there is no room",
                    programs[0].text);
@@ -308,12 +309,12 @@ Test(sink, its_failure_ends_the_run_at_once) {
 }
 
 /* The second number is 0. */
-Test(sink, a_fault_is_that_of_the_program) {
+Test(consumer, a_fault_is_that_of_the_program) {
   expect_failure((struct memory){.takes = 15}, "at element 1",
                  BODIES "FUNC FN CALL FOR_EACH CALL INVERSE RET");
 }
 
-Test(sink, every_allocation_may_fail) {
+Test(consumer, every_allocation_may_fail) {
   for (unsigned p = 0; p < PROGRAMS; p++) {
     struct outcomes seen = {0};
     struct run_of uncut;
