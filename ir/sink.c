@@ -1,4 +1,4 @@
-/* consumer.c - see sink.h. */
+/* sink.c - see sink.h. */
 #include "ir/sink.h"
 
 /* A block, the block around it, and the bindings moved into it. */

@@ -300,7 +300,7 @@ void flat_function(struct flattener *, uint32_t index, const struct name *, uint
                    const struct ir_kind **kinds, uint32_t var_count, struct ir_block *body,
                    struct vars kept);
 /* Moves bindings that only one arm of an IF uses into that arm, except the variables `kept`:
- * consumer.c.
+ * sink.c.
  */
 void flat_sink(struct flattener *, struct ir_function *, const struct vars *kept);
 

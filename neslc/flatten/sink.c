@@ -1,4 +1,4 @@
-/* consumer.c - moves an operation that only one arm of an IF uses into that arm.
+/* sink.c - moves an operation that only one arm of an IF uses into that arm.
  *
  * NESL has no lazy let: the variables of a let are bound before its body, and descriptors are
  * computed together with their vectors. Where the body is a conditional, an operation that
