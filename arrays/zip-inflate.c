@@ -133,7 +133,7 @@ const char *zip_inflate_spilled(struct zip *z, const struct zip_member *m,
 
 static uint32_t check_table[256];
 
-static void make_table(void) {
+static void zip_inflate_make_table(void) {
   const uint32_t polynomial = UINT32_C(0xEDB88320);
   for (uint32_t byte = 0; byte < 256; byte++) {
     uint32_t x = byte;
@@ -144,7 +144,7 @@ static void make_table(void) {
 
 uint32_t zip_check(uint32_t check, const char *bytes, size_t length) {
   static pthread_once_t once = PTHREAD_ONCE_INIT;
-  pthread_once(&once, make_table);
+  pthread_once(&once, zip_inflate_make_table);
   check = ~check;
   for (size_t i = 0; i < length; i++) {
     check = check >> 8 ^ check_table[(check ^ (unsigned char)bytes[i]) & 255];

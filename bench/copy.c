@@ -90,7 +90,7 @@ void copier_close(struct copier *c) {
   *c = (struct copier){.bytes = 0};
 }
 
-static double now(void) {
+static double copy_now(void) {
   struct timespec t;
   clock_gettime(CLOCK_MONOTONIC, &t);
   return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
@@ -98,10 +98,10 @@ static double now(void) {
 
 double copier_seconds(const struct copier *c, unsigned times) {
   struct driver *d = c->driver;
-  const double start = now();
+  const double start = copy_now();
   for (unsigned i = 0; i < times; i++) {
     if (d->copy(d->to, d->from, c->bytes, d->stream)) return -1.0;
   }
   if (d->wait(d->stream)) return -1.0;
-  return (now() - start) / times;
+  return (copy_now() - start) / times;
 }

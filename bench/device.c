@@ -16,7 +16,7 @@ static const double SEQUENCE = 5e-3;   /* seconds that a sequence should take */
 static const double FRESH_BYTES = 8e9; /* that operands never seen before may take */
 
 /* NULL if there is no name; ends the program if it cannot be opened. */
-static FILE *open_file(const char *name, const char *mode) {
+static FILE *device_open_file(const char *name, const char *mode) {
   FILE *f = name ? fopen(name, mode) : NULL;
   if (!name || f) return f;
   perror(name);
@@ -55,7 +55,7 @@ static void set_targets(struct device *d) {
   d->segmented = 1.0 / (d->host ? TARGET_OPS_SEGMENTED : TARGET_GPU_SEGMENTED);
 }
 
-static void print_head(struct device *d) {
+static void device_print_head(struct device *d) {
   const double bandwidth = copied_bytes(d) / copy_seconds(d);
   printf("%s, copies by %s at %.1f GB/s, %u rounds\n", d->b.options->backend, d->copied_by,
          1e-9 * bandwidth, d->b.options->rounds);
@@ -73,12 +73,12 @@ void device_open(struct device *d, const struct measure_options *o) {
       (struct device){.b = {.options = o, .threads = 1}, .end = measure_now(o, 1) + o->seconds};
   d->host = strcmp(o->backend, "cpu") == 0;
   set_targets(d);
-  d->count = open_file(o->count, "a");
+  d->count = device_open_file(o->count, "a");
   if (d->count) return;
   open_copy(d);
-  d->json = open_file(o->json, "w");
+  d->json = device_open_file(o->json, "w");
   copy_seconds(d); /* warms up */
-  print_head(d);
+  device_print_head(d);
 }
 
 void device_close(struct device *d) {
@@ -103,7 +103,7 @@ bool device_wants(struct device *d, const char *name) {
 
 /* ---- operands ---- */
 
-static bool good(struct device *d, bool done, const char *what) {
+static bool device_good(struct device *d, bool done, const char *what) {
   struct cvl_error error;
   if (!d->b.backend->check(d->b.context, true, &error) && done) return true;
   fprintf(stderr, "%s: fault of kind %d\n", what, (int)error.kind);
@@ -117,7 +117,7 @@ struct cvl_value device_map(struct device *d, enum cvl_op op, const struct cvl_v
   const unsigned arity = op_info(op)->arity;
   const struct cvl_call call = call_of(CALL_ELEMENTWISE, op, arity, operands);
   const bool done = d->b.backend->apply(d->b.context, 1, &call, &out);
-  if (!good(d, done, "making operands")) return (struct cvl_value){.form = CVL_NOTHING};
+  if (!device_good(d, done, "making operands")) return (struct cvl_value){.form = CVL_NOTHING};
   return out;
 }
 
@@ -128,7 +128,7 @@ static struct cvl_value spread_number(struct device *d, const struct cvl_value *
   struct cvl_value v = {.form = CVL_NOTHING};
   const bool done =
       d->b.backend->apply(d->b.context, 1, &CVL_CALL(CALL_DIST, OP_DIST, *number, one), &v);
-  if (!good(d, done, "making operands")) return (struct cvl_value){.form = CVL_NOTHING};
+  if (!device_good(d, done, "making operands")) return (struct cvl_value){.form = CVL_NOTHING};
   return v;
 }
 
@@ -141,8 +141,8 @@ struct cvl_value device_with(struct device *d, enum cvl_op op, const struct cvl_
 }
 
 /* Replaces *v by what op makes of it and the number. */
-static void apply(struct device *d, enum cvl_op op, struct cvl_value *v,
-                  struct cvl_value number, uint64_t n) {
+static void device_apply(struct device *d, enum cvl_op op, struct cvl_value *v,
+                         struct cvl_value number, uint64_t n) {
   const struct cvl_value out = device_with(d, op, v, number, n);
   drop(&d->b, v);
   *v = out;
@@ -158,15 +158,15 @@ struct cvl_value device_vector(struct device *d, enum elem_class class, uint64_t
   call.random.seed = seed;
   const bool done = d->b.backend->apply(d->b.context, 1, &call, &v);
   drop(&d->b, &bounds);
-  if (!good(d, done, "making operands")) return (struct cvl_value){.form = CVL_NOTHING};
+  if (!device_good(d, done, "making operands")) return (struct cvl_value){.form = CVL_NOTHING};
   switch (class) {
-  case CLASS_INT: apply(d, OP_ADD, &v, cvl_scalar_int(ints, 1), n); break;
+  case CLASS_INT: device_apply(d, OP_ADD, &v, cvl_scalar_int(ints, 1), n); break;
   case CLASS_FLOAT:
-    apply(d, OP_I_TO_F, &v, cvl_scalar_int(ints, 0), n);
-    apply(d, OP_MUL, &v, cvl_scalar_float(floats, 0.9 * 0x1p-30), n);
-    apply(d, OP_ADD, &v, cvl_scalar_float(floats, 0.1), n);
+    device_apply(d, OP_I_TO_F, &v, cvl_scalar_int(ints, 0), n);
+    device_apply(d, OP_MUL, &v, cvl_scalar_float(floats, 0.9 * 0x1p-30), n);
+    device_apply(d, OP_ADD, &v, cvl_scalar_float(floats, 0.1), n);
     break;
-  case CLASS_BOOL: apply(d, OP_I_TO_B, &v, cvl_scalar_int(ints, 0), n); break;
+  case CLASS_BOOL: device_apply(d, OP_I_TO_B, &v, cvl_scalar_int(ints, 0), n); break;
   }
   return v;
 }
@@ -174,13 +174,13 @@ struct cvl_value device_vector(struct device *d, enum elem_class class, uint64_t
 /* ---- counts ---- */
 
 /* Fills the second-level cache with what nothing uses and nothing must write back. */
-static void sweep(struct device *d) {
+static void device_sweep(struct device *d) {
   const struct cvl_value all = cvl_one_segment(SWEPT);
   struct cvl_value sum = {.form = CVL_NOTHING};
   if (d->swept.form == CVL_NOTHING) d->swept = device_vector(d, CLASS_INT, SWEPT, 99);
   const bool done =
       d->b.backend->apply(d->b.context, 1, &CVL_CALL(CALL_REDUCE, OP_ADD, d->swept, all), &sum);
-  good(d, done, "filling the cache");
+  device_good(d, done, "filling the cache");
   drop(&d->b, &sum);
 }
 
@@ -191,7 +191,7 @@ void device_leave(struct device *d) {
 }
 
 /* Between its lines lies what the back end did for a row. */
-static void mark(struct device *d, const struct row *row) {
+static void device_mark(struct device *d, const struct row *row) {
   fprintf(d->count,
           "{\"family\": \"%s\", \"name\": \"%s\", \"elem\": \"%s\", \"shape\": \"%s\", "
           "\"n\": %llu, \"bytes\": %.0f}\n",
@@ -202,15 +202,15 @@ static void mark(struct device *d, const struct row *row) {
 
 /* Seconds for each of `times` runs, issued without a wait between; negative after a fault. Run
  * k has operand fresh - 1 from `fresh_ones`. */
-static double sequence(struct device *d, const struct row *row, unsigned times,
-                       const struct cvl_value *fresh_ones) {
+static double device_sequence(struct device *d, const struct row *row, unsigned times,
+                              const struct cvl_value *fresh_ones) {
   struct bench *b = &d->b;
   struct work w = row->work;
   struct cvl_error error = {.kind = CVL_E_NONE};
   bool done = true;
   if (d->count) {
-    sweep(d);
-    mark(d, row);
+    device_sweep(d);
+    device_mark(d, row);
   }
   const double start = measure_now(b->options, b->threads);
   for (unsigned i = 0; i < times && done; i++) {
@@ -241,7 +241,7 @@ static double fresh_sequence(struct device *d, const struct row *row, unsigned t
     fresh_ones[i] = device_map(d, OP_OR, like, like);
     made = made && fresh_ones[i].form != CVL_NOTHING;
   }
-  const double seconds = made ? sequence(d, row, times, fresh_ones) : -1.0;
+  const double seconds = made ? device_sequence(d, row, times, fresh_ones) : -1.0;
   for (unsigned i = 0; row->fresh && i < times; i++) drop(&d->b, &fresh_ones[i]);
   return seconds;
 }

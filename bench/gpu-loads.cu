@@ -21,19 +21,19 @@
 #include <thread>
 #include <vector>
 
-static void check(cudaError_t error, const char *what) {
+static void gpu_loads_check(cudaError_t error, const char *what) {
   if (error == cudaSuccess) return;
   std::fprintf(stderr, "bench-gpu-loads: %s: %s\n", what, cudaGetErrorString(error));
   std::exit(1);
 }
-#define CHECK(call) check(call, #call)
+#define CHECK(call) gpu_loads_check(call, #call)
 
-static double now() {
+static double gpu_loads_now() {
   const auto t = std::chrono::steady_clock::now().time_since_epoch();
   return std::chrono::duration<double, std::micro>(t).count();
 }
 
-static void report(const std::string &name, double microseconds) {
+static void gpu_loads_report(const std::string &name, double microseconds) {
   std::printf("{\"name\": \"%s\", \"us\": %.3f}\n", name.c_str(), microseconds);
   std::fflush(stdout);
 }
@@ -41,9 +41,9 @@ static void report(const std::string &name, double microseconds) {
 static bool quick = false;
 
 template <class F> static double once(F f) {
-  const double start = now();
+  const double start = gpu_loads_now();
   f();
-  return now() - start;
+  return gpu_loads_now() - start;
 }
 
 /* The median of several times, after one that does not count. */
@@ -61,11 +61,11 @@ struct many_arguments {
   char bytes[3584];
 };
 
-static __global__ void nothing(int) {}
+static __global__ void gpu_loads_nothing(int) {}
 static __global__ void nothing_of_many(const __grid_constant__ many_arguments, int) {}
 
 /* Keeps the device busy until the host releases it, or for so many looks. */
-static __global__ void hold(const volatile int *released, int looks) {
+static __global__ void gpu_loads_hold(const volatile int *released, int looks) {
   for (int k = 0; k < looks && *released == 0; k++) {
   }
 }
@@ -81,9 +81,9 @@ static void wait() {
 enum { LAUNCHES = 200, WINDOW = 24 };
 
 template <class F> static void report_launches(const char *name, F launch) {
-  report(name, median([&] {
-                 for (int k = 0; k < LAUNCHES; k++) launch();
-               }) / LAUNCHES);
+  gpu_loads_report(name, median([&] {
+                           for (int k = 0; k < LAUNCHES; k++) launch();
+                         }) / LAUNCHES);
   wait();
 }
 
@@ -97,25 +97,25 @@ static void launch_overlapping() {
   how.stream = stream;
   how.attrs = &attribute;
   how.numAttrs = 1;
-  CHECK(cudaLaunchKernelEx(&how, nothing, 0));
+  CHECK(cudaLaunchKernelEx(&how, gpu_loads_nothing, 0));
 }
 
 template <class F> static void report_window(const char *name, F launch) {
-  report(name, median([&] {
-           for (int k = 0; k < WINDOW; k++) launch();
-           wait();
-         }));
+  gpu_loads_report(name, median([&] {
+                     for (int k = 0; k < WINDOW; k++) launch();
+                     wait();
+                   }));
 }
 
 static void launches() {
-  const auto plain = [] { nothing<<<1, 1, 0, stream>>>(0); };
+  const auto plain = [] { gpu_loads_nothing<<<1, 1, 0, stream>>>(0); };
   report_launches("launch, 4 bytes of arguments", plain);
   report_launches("launch, 3.5 KB of arguments",
                   [] { nothing_of_many<<<1, 1, 0, stream>>>(many_arguments{}, 0); });
-  report("launch and wait", median([&] {
-           plain();
-           wait();
-         }));
+  gpu_loads_report("launch and wait", median([&] {
+                     plain();
+                     wait();
+                   }));
   report_window("24 launches and a wait", plain);
   report_window("24 launches that may overlap and a wait", launch_overlapping);
 }
@@ -123,11 +123,11 @@ static void launches() {
 static void looks(int *released) {
   const int count = 2000;
   *released = 0;
-  report("a look of a kernel at the host's memory", median([&] {
-                                                      hold<<<1, 1, 0, stream>>>(released,
-                                                                                count);
-                                                      wait();
-                                                    }) / count);
+  gpu_loads_report("a look of a kernel at the host's memory",
+                   median([&] {
+                     gpu_loads_hold<<<1, 1, 0, stream>>>(released, count);
+                     wait();
+                   }) / count);
 }
 
 /* ---- loading ---- */
@@ -142,7 +142,7 @@ static std::vector<std::string> kernels_of(const char *folder) {
   return found;
 }
 
-static void load(const std::string &image) {
+static void gpu_loads_load(const std::string &image) {
   cudaLibrary_t library;
   CHECK(cudaLibraryLoadData(&library, image.data(), nullptr, nullptr, 0, nullptr, nullptr, 0));
   cudaKernel_t kernel;
@@ -157,7 +157,8 @@ static void load_all(const std::vector<std::string> &images, int threads) {
   std::vector<std::thread> loading;
   for (int t = 0; t < threads; t++)
     loading.emplace_back([&images, t, threads] {
-      for (size_t k = size_t(t); k < images.size(); k += size_t(threads)) load(images[k]);
+      for (size_t k = size_t(t); k < images.size(); k += size_t(threads))
+        gpu_loads_load(images[k]);
     });
   for (std::thread &t : loading) t.join();
 }
@@ -166,13 +167,13 @@ static void load_all(const std::vector<std::string> &images, int threads) {
 static void load_beside_held(const std::vector<std::string> &images, int *released) {
   double taken = 0;
   *released = 0;
-  hold<<<1, 1, 0, stream>>>(released, 100000);
-  std::thread loading([&] { taken = once([&] { load(images[0]); }); });
+  gpu_loads_hold<<<1, 1, 0, stream>>>(released, 100000);
+  std::thread loading([&] { taken = once([&] { gpu_loads_load(images[0]); }); });
   std::this_thread::sleep_for(std::chrono::milliseconds(quick ? 1 : 20));
   *static_cast<volatile int *>(released) = 1;
   loading.join();
   wait();
-  report("loading a kernel beside one that is held for 20 ms", taken);
+  gpu_loads_report("loading a kernel beside one that is held for 20 ms", taken);
 }
 
 static void launch_beside_loading(const std::vector<std::string> &images) {
@@ -180,23 +181,23 @@ static void launch_beside_loading(const std::vector<std::string> &images) {
   const int count = quick ? 10 : 2000;
   std::thread loading([&] { load_all(images, 4); });
   for (int k = 0; k < count; k++) {
-    const double each = once([] { nothing<<<1, 1, 0, stream>>>(0); });
+    const double each = once([] { gpu_loads_nothing<<<1, 1, 0, stream>>>(0); });
     worst = std::max(worst, each);
     all += each;
   }
   loading.join();
   wait();
-  report("launch beside 4 threads that load", all / count);
-  report("launch beside 4 threads that load, the slowest", worst);
+  gpu_loads_report("launch beside 4 threads that load", all / count);
+  gpu_loads_report("launch beside 4 threads that load, the slowest", worst);
 }
 
 static void loading(const std::vector<std::string> &images, int *released) {
   if (images.empty()) return;
   const double count = double(images.size());
   std::printf("{\"name\": \"kernels to load\", \"count\": %zu}\n", images.size());
-  report("loading a kernel, idle device", once([&] { load_all(images, 1); }) / count);
-  report("loading a kernel, idle device, 4 threads",
-         once([&] { load_all(images, 4); }) / count);
+  gpu_loads_report("loading a kernel, idle device", once([&] { load_all(images, 1); }) / count);
+  gpu_loads_report("loading a kernel, idle device, 4 threads",
+                   once([&] { load_all(images, 4); }) / count);
   load_beside_held(images, released);
   launch_beside_loading(images);
 }
@@ -206,28 +207,31 @@ static void loading(const std::vector<std::string> &images, int *released) {
 static void device_memory(size_t megabytes) {
   const int count = 4;
   void *at[count];
-  report("cudaMalloc of " + std::to_string(megabytes) + " MB",
-         once([&] {
-           for (void *&p : at) CHECK(cudaMalloc(&p, megabytes << 20));
-         }) / count);
+  gpu_loads_report("cudaMalloc of " + std::to_string(megabytes) + " MB",
+                   once([&] {
+                     for (void *&p : at) CHECK(cudaMalloc(&p, megabytes << 20));
+                   }) / count);
   for (void *p : at) CHECK(cudaFree(p));
 }
 
 static void pinned_memory(size_t megabytes) {
   void *at;
-  report("cudaHostAlloc of " + std::to_string(megabytes) + " MB",
-         once([&] { CHECK(cudaHostAlloc(&at, megabytes << 20, cudaHostAllocMapped)); }));
+  gpu_loads_report("cudaHostAlloc of " + std::to_string(megabytes) + " MB", once([&] {
+                     CHECK(cudaHostAlloc(&at, megabytes << 20, cudaHostAllocMapped));
+                   }));
   CHECK(cudaFreeHost(at));
 }
 
 static void events() {
   cudaEvent_t made[64];
-  report("creating an event", once([&] {
-                                for (cudaEvent_t &e : made) CHECK(cudaEventCreate(&e));
-                              }) / 64);
-  report("recording an event", median([&] {
-                                 for (cudaEvent_t e : made) CHECK(cudaEventRecord(e, stream));
-                               }) / 64);
+  gpu_loads_report("creating an event", once([&] {
+                                          for (cudaEvent_t &e : made)
+                                            CHECK(cudaEventCreate(&e));
+                                        }) / 64);
+  gpu_loads_report("recording an event", median([&] {
+                                           for (cudaEvent_t e : made)
+                                             CHECK(cudaEventRecord(e, stream));
+                                         }) / 64);
   wait();
 }
 
@@ -240,9 +244,10 @@ int main(int argc, char **argv) {
       folder = argv[k];
   }
   int *released;
-  report("opening a context", once([&] {
-           CHECK(cudaHostAlloc(reinterpret_cast<void **>(&released), 64, cudaHostAllocMapped));
-         }));
+  gpu_loads_report(
+      "opening a context", once([&] {
+        CHECK(cudaHostAlloc(reinterpret_cast<void **>(&released), 64, cudaHostAllocMapped));
+      }));
   CHECK(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
   launches();
   looks(released);

@@ -91,7 +91,7 @@ bool blas_axpy(const bench &b, int64_t n, const double *a, const double *x, doub
 }
 
 /* Seconds of each of `times` issues, by the device's clock. */
-static double sequence(bench &b, unsigned times, const std::function<void()> &issue) {
+static double gpu_peers_sequence(bench &b, unsigned times, const std::function<void()> &issue) {
   float ms = 0;
   check(cudaEventRecord(b.start, b.stream), "an event");
   for (unsigned i = 0; i < times; i++) issue();
@@ -150,11 +150,12 @@ void measure(bench &b, const char *peer, const char *name, const char *elem, con
     return;
   }
   if (b.count) return count(b, peer, name, elem, shape, n, bytes, issue);
-  sequence(b, 2, issue); /* warms up: code, memory */
-  const double once = std::max(1e-6, sequence(b, 1, issue));
+  gpu_peers_sequence(b, 2, issue); /* warms up: code, memory */
+  const double once = std::max(1e-6, gpu_peers_sequence(b, 1, issue));
   const unsigned times = (unsigned)std::max(1.0, std::min(1000.0, 5e-3 / once));
   std::vector<double> seconds;
-  for (unsigned i = 0; i < b.rounds; i++) seconds.push_back(sequence(b, times, issue));
+  for (unsigned i = 0; i < b.rounds; i++)
+    seconds.push_back(gpu_peers_sequence(b, times, issue));
   std::sort(seconds.begin(), seconds.end());
   const double median = seconds[seconds.size() / 2];
   printf("%-8s %-18s %-5s %-12s %-12lld %11.2f us %9.1f GB/s\n", peer, name, elem, shape,
@@ -172,15 +173,15 @@ void measure(bench &b, const char *peer, const char *name, const char *elem, con
 
 /* ---- command line ---- */
 
-static void usage() {
+static void gpu_peers_usage() {
   fprintf(stderr, "usage: bench-gpu-peers [--json FILE] [--rounds N] [--seconds N] "
                   "[--sizes LOG2,LOG2...] [--count FILE] [--width 32|64] [--only NAME]\n");
   exit(2);
 }
 
-static void parse(bench &b, int argc, char **argv) {
+static void gpu_peers_parse(bench &b, int argc, char **argv) {
   for (int i = 1; i < argc; i += 2) {
-    if (i + 1 == argc) usage();
+    if (i + 1 == argc) gpu_peers_usage();
     const std::string name = argv[i];
     const int number = atoi(argv[i + 1]);
     if (name == "--json") {
@@ -201,11 +202,11 @@ static void parse(bench &b, int argc, char **argv) {
     } else if (name == "--sizes") {
       b.sizes.clear();
       for (const char *word = strtok(argv[i + 1], ","); word; word = strtok(nullptr, ",")) {
-        if (atoi(word) < 4 || atoi(word) > 30) usage();
+        if (atoi(word) < 4 || atoi(word) > 30) gpu_peers_usage();
         b.sizes.push_back(atoi(word));
       }
     } else {
-      usage();
+      gpu_peers_usage();
     }
   }
 }
@@ -219,7 +220,7 @@ int main(int argc, char **argv) {
   b.end = now() + 1e9;
   b.sizes = {28, 24, 20, 16};
   b.narrow = b.wide = true;
-  parse(b, argc, argv);
+  gpu_peers_parse(b, argc, argv);
   int count = 0;
   if (cudaGetDeviceCount(&count) != cudaSuccess || count == 0) {
     printf("SKIPPED: no GPU\n");

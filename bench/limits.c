@@ -27,8 +27,8 @@ static void measure_streams(struct report *r, const struct measure_options *o, v
 }
 
 /* Random gathers and scatters of 16 Mi elements. */
-static void measure_moves(struct report *r, const struct measure_options *o, char *arena,
-                          size_t elem_bytes, unsigned threads) {
+static void limits_measure_moves(struct report *r, const struct measure_options *o, char *arena,
+                                 size_t elem_bytes, unsigned threads) {
   enum { ELEMENTS = 1 << 24 };
   char *index = arena, *from = index + ELEMENTS * 8, *to = from + ELEMENTS * 8;
   for (size_t i = 0; i < ELEMENTS; i++) {
@@ -70,8 +70,8 @@ int main(int argc, char **argv) {
         if (reads + writes > 0) measure_streams(&r, &o, arena, reads, writes, o.threads[t]);
       }
     }
-    if (o.narrow) measure_moves(&r, &o, arena, 4, o.threads[t]);
-    if (o.wide) measure_moves(&r, &o, arena, 8, o.threads[t]);
+    if (o.narrow) limits_measure_moves(&r, &o, arena, 4, o.threads[t]);
+    if (o.wide) limits_measure_moves(&r, &o, arena, 8, o.threads[t]);
   }
   report_close(&r);
   return 0;

@@ -89,7 +89,7 @@ struct measure_options measure_options(int argc, char **argv) {
   return o;
 }
 
-static bool contains(const char *text, const char *word, size_t length) {
+static bool measure_contains(const char *text, const char *word, size_t length) {
   for (; strlen(text) >= length; text++) {
     if (strncmp(text, word, length) == 0) return true;
     if (*text == '\0') return false;
@@ -101,7 +101,7 @@ bool measure_wants(const struct measure_options *o, const char *name) {
   if (!o->only) return true;
   for (const char *word = o->only;; word++) {
     const size_t length = strcspn(word, "|");
-    if (contains(name, word, length)) return true;
+    if (measure_contains(name, word, length)) return true;
     word += length;
     if (*word == '\0') return false;
   }
@@ -124,7 +124,7 @@ struct worker {
   unsigned thread, threads;
 };
 
-static void *work(void *arg) {
+static void *measure_work(void *arg) {
   struct worker *w = arg;
   pthread_barrier_wait(w->start);
   w->body(w->arg, w->thread, w->threads);
@@ -147,7 +147,7 @@ double measure_parallel(const struct measure_options *o, measure_body *body, voi
                                  .arg = arg,
                                  .thread = t,
                                  .threads = threads};
-    if (pthread_create(&workers[t].id, NULL, work, &workers[t]) != 0) abort();
+    if (pthread_create(&workers[t].id, NULL, measure_work, &workers[t]) != 0) abort();
   }
   pthread_barrier_wait(&start);
   const double begin = measure_now(o, threads);

@@ -40,23 +40,23 @@ static uint64_t mix(uint64_t x) { /* splitmix64 (Steele, Lea, Flood, 2014) */
   return x ^ x >> 31;
 }
 
-static _Noreturn void fail(const char *what) {
+static _Noreturn void mpi_ops_fail(const char *what) {
   fprintf(stderr, "mpi-ops: %s\n", what);
   exit(1);
 }
 
-static struct cvl_value numbers(struct bench *k, uint64_t n, const int64_t *data) {
+static struct cvl_value mpi_ops_numbers(struct bench *k, uint64_t n, const int64_t *data) {
   struct cvl_value v;
-  if (!k->b->from_host(k->c, ++k->site, CVL_I64, n, data, &v)) fail("from_host");
+  if (!k->b->from_host(k->c, ++k->site, CVL_I64, n, data, &v)) mpi_ops_fail("from_host");
   return v;
 }
 
-static struct cvl_value ints(struct bench *k, uint64_t n,
-                             int64_t (*at)(uint64_t i, uint64_t n)) {
+static struct cvl_value mpi_ops_ints(struct bench *k, uint64_t n,
+                                     int64_t (*at)(uint64_t i, uint64_t n)) {
   int64_t *data = malloc(n * sizeof *data + 1);
-  if (!data) fail("no memory");
+  if (!data) mpi_ops_fail("no memory");
   for (uint64_t i = 0; i < n; i++) data[i] = at(i, k->n);
-  const struct cvl_value v = numbers(k, n, data);
+  const struct cvl_value v = mpi_ops_numbers(k, n, data);
   free(data);
   return v;
 }
@@ -87,9 +87,9 @@ static int64_t length_at(uint64_t i) {
 static struct cvl_value reals(struct bench *k) {
   double *data = malloc(k->n * sizeof *data);
   struct cvl_value v;
-  if (!data) fail("no memory");
+  if (!data) mpi_ops_fail("no memory");
   for (uint64_t i = 0; i < k->n; i++) data[i] = (double)(mix(i) >> 11);
-  if (!k->b->from_host(k->c, ++k->site, CVL_F64, k->n, data, &v)) fail("from_host");
+  if (!k->b->from_host(k->c, ++k->site, CVL_F64, k->n, data, &v)) mpi_ops_fail("from_host");
   free(data);
   return v;
 }
@@ -97,9 +97,9 @@ static struct cvl_value reals(struct bench *k) {
 static struct cvl_value some(struct bench *k) {
   uint8_t *data = malloc(k->n);
   struct cvl_value v;
-  if (!data) fail("no memory");
+  if (!data) mpi_ops_fail("no memory");
   for (uint64_t i = 0; i < k->n; i++) data[i] = mix(i) % 2;
-  if (!k->b->from_host(k->c, ++k->site, CVL_BOOL, k->n, data, &v)) fail("from_host");
+  if (!k->b->from_host(k->c, ++k->site, CVL_BOOL, k->n, data, &v)) mpi_ops_fail("from_host");
   free(data);
   return v;
 }
@@ -108,14 +108,15 @@ static struct cvl_value segments(struct bench *k, uint64_t *count) {
   int64_t *lengths = malloc(k->n * sizeof *lengths);
   struct cvl_value d;
   uint64_t total = 0;
-  if (!lengths) fail("no memory");
+  if (!lengths) mpi_ops_fail("no memory");
   for (*count = 0; total < k->n; ++*count) {
     const int64_t next = length_at(*count), left = (int64_t)(k->n - total);
     lengths[*count] = next < left ? next : left;
     total += (uint64_t)lengths[*count];
   }
-  if (!k->b->segdes_from_host(k->c, ++k->site, *count, lengths, &d)) fail("segdes_from_host");
-  k->lengths = numbers(k, *count, lengths);
+  if (!k->b->segdes_from_host(k->c, ++k->site, *count, lengths, &d))
+    mpi_ops_fail("segdes_from_host");
+  k->lengths = mpi_ops_numbers(k, *count, lengths);
   free(lengths);
   return d;
 }
@@ -123,24 +124,24 @@ static struct cvl_value segments(struct bench *k, uint64_t *count) {
 static void make_data(struct bench *k) {
   uint64_t count;
   struct cvl_value packed[CALL_RESULTS];
-  k->x = ints(k, k->n, x_at);
+  k->x = mpi_ops_ints(k, k->n, x_at);
   k->real = reals(k);
-  k->where = ints(k, k->n, where_at);
-  k->any = ints(k, k->n, any_at);
-  k->next = ints(k, k->n, next_at);
+  k->where = mpi_ops_ints(k, k->n, where_at);
+  k->any = mpi_ops_ints(k, k->n, any_at);
+  k->next = mpi_ops_ints(k, k->n, next_at);
   k->flags = some(k);
-  k->bits = ints(k, k->n, bit_at);
+  k->bits = mpi_ops_ints(k, k->n, bit_at);
   k->one = cvl_one_segment(k->n);
   k->many = segments(k, &count);
-  k->per_segment = ints(k, count, x_at);
+  k->per_segment = mpi_ops_ints(k, count, x_at);
   k->first = cvl_scalar_int(CVL_I64, (int64_t)(k->n / 3));
   if (!k->b->apply(k->c, ++k->site, &CVL_CALL(CALL_PACK, OP_PACK, k->x, k->flags, k->one),
                    packed))
-    fail("pack");
+    mpi_ops_fail("pack");
   k->kept = packed[0];
   struct cvl_size size = k->b->length(k->c, &k->kept);
-  if (!k->b->resolve(k->c, &size)) fail("resolve");
-  k->half = ints(k, size.bound, x_at);
+  if (!k->b->resolve(k->c, &size)) mpi_ops_fail("resolve");
+  k->half = mpi_ops_ints(k, size.bound, x_at);
 }
 
 /* ---- cases ---- */
@@ -152,7 +153,7 @@ static bool nothing_at_all(struct bench *k, struct cvl_value *out) {
   *out = cvl_scalar_int(CVL_I64, 0);
   return true;
 }
-static bool add(struct bench *k, struct cvl_value *out) {
+static bool mpi_ops_add(struct bench *k, struct cvl_value *out) {
   return k->b->apply(k->c, ++k->site, &CVL_CALL(CALL_ELEMENTWISE, OP_ADD, k->x, k->where), out);
 }
 static bool add_moved(struct bench *k, struct cvl_value *out) {
@@ -193,7 +194,7 @@ static bool extract(struct bench *k, struct cvl_value *out) {
   return k->b->apply(k->c, ++k->site,
                      &CVL_CALL(CALL_EXTRACT, OP_EXTRACT, k->x, k->first, k->one), out);
 }
-static bool replace(struct bench *k, struct cvl_value *out) {
+static bool mpi_ops_replace(struct bench *k, struct cvl_value *out) {
   return k->b->apply(k->c, ++k->site,
                      &CVL_CALL(CALL_REPLACE, OP_REPLACE, k->x, k->first, k->first, k->one),
                      out);
@@ -206,7 +207,7 @@ static bool pack_by(struct bench *k, const struct cvl_value *d, struct cvl_value
   k->other = packed[1];
   return true;
 }
-static bool pack(struct bench *k, struct cvl_value *out) {
+static bool mpi_ops_pack(struct bench *k, struct cvl_value *out) {
   return pack_by(k, &k->one, out);
 }
 /* Two results that wait for the same exchange. */
@@ -214,12 +215,12 @@ static bool sum_and_pack(struct bench *k, struct cvl_value *out) {
   struct cvl_value total;
   if (!k->b->apply(k->c, ++k->site, &CVL_CALL(CALL_REDUCE, OP_ADD, k->x, k->one), &total))
     return false;
-  const bool good = pack(k, out);
+  const bool good = mpi_ops_pack(k, out);
   k->b->release(k->c, &k->other);
   k->other = total;
   return good;
 }
-static bool dist(struct bench *k, struct cvl_value *out) {
+static bool mpi_ops_dist(struct bench *k, struct cvl_value *out) {
   return k->b->apply(k->c, ++k->site, &CVL_CALL(CALL_DIST, OP_DIST, k->per_segment, k->many),
                      out);
 }
@@ -259,19 +260,19 @@ static const struct {
     {"nothing", nothing_at_all},
 #define CASE(name)                                                                             \
   { #name, name }
-    CASE(add),
+    CASE(mpi_ops_add),
     CASE(add_moved),
-    CASE(dist),
+    CASE(mpi_ops_dist),
     CASE(index_one),
     CASE(sum),
     CASE(sums),
     CASE(int_scan),
     CASE(real_scan),
     CASE(scans),
-    CASE(pack),
+    CASE(mpi_ops_pack),
     CASE(sum_and_pack),
     CASE(extract),
-    CASE(replace),
+    CASE(mpi_ops_replace),
     CASE(gather_any),
     CASE(gather_next),
     CASE(scatter_any),
@@ -297,8 +298,8 @@ static struct cvl_statistics sent_by(struct bench *k, operation *run) {
     struct cvl_value out;
     struct cvl_error e;
     before = k->b->statistics(k->c);
-    if (!run(k, &out)) fail("an operation failed");
-    if (k->b->check(k->c, true, &e)) fail("an operation has a fault");
+    if (!run(k, &out)) mpi_ops_fail("an operation failed");
+    if (k->b->check(k->c, true, &e)) mpi_ops_fail("an operation has a fault");
     after = k->b->statistics(k->c);
     k->b->release(k->c, &out);
     k->b->release(k->c, &k->other);
@@ -310,7 +311,7 @@ static struct cvl_statistics sent_by(struct bench *k, operation *run) {
   return after;
 }
 
-static void measure(struct bench *k) {
+static void mpi_ops_measure(struct bench *k) {
   const struct cvl_statistics none = sent_by(k, cases[0].run);
   for (size_t i = 1; i < sizeof cases / sizeof *cases; i++) {
     const struct cvl_statistics s = sent_by(k, cases[i].run);
@@ -326,13 +327,13 @@ int main(int argc, char **argv) {
   const char *reason = NULL;
   struct bench k = {.n = argc > 1 ? strtoull(argv[1], NULL, 10) : 1 << 18};
   const struct cvl_options o = {.int_elem = CVL_I64, .float_elem = CVL_F64, .threads = 1};
-  if (k.n == 0 || (k.n & (k.n - 1)) != 0) fail("N must be a power of two");
+  if (k.n == 0 || (k.n & (k.n - 1)) != 0) mpi_ops_fail("N must be a power of two");
   k.b = plugin_open("mpi", why);
-  if (!k.b) fail(why);
+  if (!k.b) mpi_ops_fail(why);
   k.c = k.b->open(&o, &reason);
-  if (!k.c) fail(reason);
+  if (!k.c) mpi_ops_fail(reason);
   make_data(&k);
-  measure(&k);
+  mpi_ops_measure(&k);
   k.b->close(k.c);
   return 0;
 }

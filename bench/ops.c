@@ -83,17 +83,23 @@ static void measure_combining(struct device *d, struct operands *x) {
 
 bool run_dist_add(struct bench *b, const struct work *w, struct cvl_value *out) {
   struct cvl_value operands[2] = {w->in[0]};
-  if (!b->backend->apply(b->context, 1, &CVL_CALL(CALL_DIST, OP_DIST, w->in[1], w->d), &operands[1])) return false;
+  if (!b->backend->apply(b->context, 1, &CVL_CALL(CALL_DIST, OP_DIST, w->in[1], w->d),
+                         &operands[1]))
+    return false;
   operands[1].owned = 1;
-  return b->backend->apply(b->context, 1, &CVL_CALL(CALL_ELEMENTWISE, OP_ADD, operands[0], operands[1]), out);
+  return b->backend->apply(b->context, 1,
+                           &CVL_CALL(CALL_ELEMENTWISE, OP_ADD, operands[0], operands[1]), out);
 }
 
 bool run_index_add(struct bench *b, const struct work *w, struct cvl_value *out) {
   struct cvl_value operands[2] = {w->in[0]};
-  if (!b->backend->apply(b->context, 1, &CVL_CALL(CALL_INDEX, OP_INDEX, w->in[1], w->in[2], w->d), &operands[1]))
+  if (!b->backend->apply(b->context, 1,
+                         &CVL_CALL(CALL_INDEX, OP_INDEX, w->in[1], w->in[2], w->d),
+                         &operands[1]))
     return false;
   operands[1].owned = 1;
-  return b->backend->apply(b->context, 1, &CVL_CALL(CALL_ELEMENTWISE, OP_ADD, operands[0], operands[1]), out);
+  return b->backend->apply(b->context, 1,
+                           &CVL_CALL(CALL_ELEMENTWISE, OP_ADD, operands[0], operands[1]), out);
 }
 
 /* DIST and INDEX as operands of another operation. */
@@ -144,16 +150,20 @@ static void measure_packs(struct device *d, struct operands *x) {
 
 /* Gathers and scatters: in order and reversed. What random access costs is no question of
  * bandwidth, and is compared with the peers only: a permutation by RANK. */
-static void measure_moves(struct device *d, struct operands *x) {
+static void ops_measure_moves(struct device *d, struct operands *x) {
   static const enum cvl_op moves[] = {OP_BPERMUTE, OP_PERMUTE};
   const struct cvl_value zero = cvl_scalar_int(d->b.elem_of[CLASS_INT], 0),
                          one = cvl_scalar_int(d->b.elem_of[CLASS_INT], 1),
                          all = cvl_one_segment(x->n);
   if (!device_wants(d, "BPERMUTE") && !device_wants(d, "PERMUTE")) return;
   struct cvl_value line = {.form = CVL_NOTHING}, random = {.form = CVL_NOTHING};
-  if (!d->b.backend->apply(d->b.context, 1, &CVL_CALL(CALL_INDEX, OP_INDEX, zero, one, all), &line)) return;
+  if (!d->b.backend->apply(d->b.context, 1, &CVL_CALL(CALL_INDEX, OP_INDEX, zero, one, all),
+                           &line))
+    return;
   struct cvl_value in_order = device_with(d, OP_ADD, &line, zero, x->n);
-  if (!d->b.backend->apply(d->b.context, 1, &CVL_CALL(CALL_RANK, OP_RANK_UP, x->of[0][CLASS_INT], all), &random)) {
+  if (!d->b.backend->apply(d->b.context, 1,
+                           &CVL_CALL(CALL_RANK, OP_RANK_UP, x->of[0][CLASS_INT], all),
+                           &random)) {
     random.form = CVL_NOTHING;
   }
   for (unsigned m = 0; m < 4; m++) {
@@ -238,7 +248,7 @@ static void measure_size(struct device *d, uint64_t n) {
     measure_ranks(d, &x);
     measure_sorts(d, &x);
     measure_dist_index(d, &x);
-    measure_moves(d, &x);
+    ops_measure_moves(d, &x);
     measure_maps(d, &x);
   }
   for (unsigned k = 0; k < 3; k++) {

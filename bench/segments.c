@@ -11,7 +11,7 @@
 static const double DIRECTORY = 0.2; /* bytes an element: which segment it is in */
 
 /* Length of segment k of each shape; the last one is cut to what is left of n. */
-static uint64_t one(uint64_t k, uint64_t n) {
+static uint64_t segments_one(uint64_t k, uint64_t n) {
   return (void)k, n;
 }
 static uint64_t equal_1(uint64_t k, uint64_t n) {
@@ -50,16 +50,11 @@ static const struct shape {
   const char *name;
   uint64_t (*length)(uint64_t k, uint64_t n);
   bool ragged; /* lengths differ: a descriptor with offsets */
-} shapes[] = {{"one", one, false},
-              {"4 each", equal_4, false},
-              {"32 each", equal_32, false},
-              {"1000 each", equal_1000, false},
-              {"100000 each", equal_100000, false},
-              {"random", random_length, true},
-              {"half empty", half_empty, true},
-              {"long, tiny", long_and_tiny, true},
-              {"1 each", equal_1, false},
-              {"power law", power_law, true}};
+} shapes[] = {{"one", segments_one, false},         {"4 each", equal_4, false},
+              {"32 each", equal_32, false},         {"1000 each", equal_1000, false},
+              {"100000 each", equal_100000, false}, {"random", random_length, true},
+              {"half empty", half_empty, true},     {"long, tiny", long_and_tiny, true},
+              {"1 each", equal_1, false},           {"power law", power_law, true}};
 
 /* A descriptor of one shape and what goes with it. */
 struct segments {

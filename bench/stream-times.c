@@ -13,7 +13,7 @@
 #include "bench/measure.h"
 #include "bench/streams.h"
 
-static _Noreturn void usage(void) {
+static _Noreturn void stream_times_usage(void) {
   fputs("usage: bench-stream-times [--read BYTES,...] [--write BYTES,...] [--passes N] "
         "[--repeat N]\n"
         "       [--threads N]\n",
@@ -21,18 +21,18 @@ static _Noreturn void usage(void) {
   exit(2);
 }
 
-static uint64_t count_of(const char *text) {
+static uint64_t stream_times_count_of(const char *text) {
   char *end;
   const unsigned long long value = strtoull(text, &end, 10);
-  if (end == text || *end || *text == '-') usage();
+  if (end == text || *end || *text == '-') stream_times_usage();
   return value;
 }
 
 /* Appends the streams of a list; returns how many there are now. */
-static unsigned append(struct streams *s, unsigned count, char *list) {
+static unsigned stream_times_append(struct streams *s, unsigned count, char *list) {
   for (char *word = strtok(list, ","); word; word = strtok(NULL, ",")) {
-    if (count == MOST_STREAMS) usage();
-    s->bytes[count++] = count_of(word);
+    if (count == MOST_STREAMS) stream_times_usage();
+    s->bytes[count++] = stream_times_count_of(word);
   }
   return count;
 }
@@ -43,25 +43,25 @@ int main(int argc, char **argv) {
   for (int i = 1; i < argc; i += 2) {
     const char *option = argv[i];
     char *value = argv[i + 1];
-    if (i + 1 == argc) usage();
+    if (i + 1 == argc) stream_times_usage();
     if (strcmp(option, "--read") == 0) {
       reads = value;
     } else if (strcmp(option, "--write") == 0) {
       writes = value;
     } else if (strcmp(option, "--passes") == 0) {
-      passes = count_of(value);
+      passes = stream_times_count_of(value);
     } else if (strcmp(option, "--repeat") == 0) {
-      repeat = count_of(value);
+      repeat = stream_times_count_of(value);
     } else if (strcmp(option, "--threads") == 0) {
-      threads = count_of(value);
+      threads = stream_times_count_of(value);
     } else {
-      usage();
+      stream_times_usage();
     }
   }
   struct streams s = {0};
-  s.reads = reads ? append(&s, 0, reads) : 0;
-  s.writes = (writes ? append(&s, s.reads, writes) : s.reads) - s.reads;
-  if (s.reads + s.writes == 0 || passes == 0 || threads == 0) usage();
+  s.reads = reads ? stream_times_append(&s, 0, reads) : 0;
+  s.writes = (writes ? stream_times_append(&s, s.reads, writes) : s.reads) - s.reads;
+  if (s.reads + s.writes == 0 || passes == 0 || threads == 0) stream_times_usage();
   void *arena = measure_memory(streams_bytes(&s) + 1);
   const struct measure_options options = {0};
   streams_seconds(&options, arena, &s, (unsigned)threads);

@@ -19,7 +19,7 @@ const struct cvl_backend *const *cvl_backends(void) {
   return all;
 }
 
-static _Noreturn void give_up(const struct bench *b, const char *what) {
+static _Noreturn void vectors_give_up(const struct bench *b, const char *what) {
   fprintf(stderr, "%s: %s\n", b->backend ? b->backend->name : b->options->backend, what);
   exit(1);
 }
@@ -33,7 +33,7 @@ static struct tuning tuning_of(const struct bench *b) {
   struct arena arena;
   struct diag_list diags;
   FILE *in = b->options->tuning ? fopen(b->options->tuning, "re") : NULL;
-  if (b->options->tuning && !in) give_up(b, "the file of --tuning cannot be read");
+  if (b->options->tuning && !in) vectors_give_up(b, "the file of --tuning cannot be read");
   if (!in) return values;
   const size_t length = fread(text, 1, MOST, in);
   fclose(in);
@@ -51,7 +51,7 @@ void bench_open(struct bench *b, bool wide, unsigned threads) {
   char none[PLUGIN_WHY_MAX];
   b->backend = cvl_backend_find(b->options->backend);
   if (!b->backend) b->backend = plugin_open(b->options->backend, none);
-  if (!b->backend) give_up(b, none);
+  if (!b->backend) vectors_give_up(b, none);
   b->elem_of[CLASS_INT] = wide ? CVL_I64 : CVL_I32;
   b->elem_of[CLASS_FLOAT] = wide ? CVL_F64 : CVL_F32;
   b->elem_of[CLASS_BOOL] = CVL_BOOL;
@@ -65,7 +65,7 @@ void bench_open(struct bench *b, bool wide, unsigned threads) {
                                       .compile = CVL_COMPILE_NONE};
   const char *why = "";
   b->context = b->backend->open(&options, &why);
-  if (!b->context) give_up(b, why);
+  if (!b->context) vectors_give_up(b, why);
 }
 
 void bench_close(struct bench *b) {
@@ -85,7 +85,7 @@ struct cvl_value vector_of(struct bench *b, enum elem_class class, uint64_t n,
                            const void *data) {
   struct cvl_value v;
   if (!b->backend->from_host(b->context, 0, b->elem_of[class], n, data, &v)) {
-    give_up(b, "no memory for the operands");
+    vectors_give_up(b, "no memory for the operands");
   }
   return v;
 }

@@ -82,7 +82,7 @@ static bool neslc_apply(void *options, unsigned id, const char *value) {
 }
 
 /* A name of C; the prefix ravel_ is ravel.h's. */
-static bool is_library_name(const char *name) {
+static bool neslc_options_is_library_name(const char *name) {
   static const char letters[] =
       "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789";
   const size_t length = strspn(name, letters);
@@ -95,7 +95,7 @@ static bool check_library(const struct neslc_options *o) {
   if (!o->library) {
     return o->entry_count <= 1 || usage_error("neslc", "one --entry, or --library");
   }
-  if (!is_library_name(o->library)) {
+  if (!neslc_options_is_library_name(o->library)) {
     return usage_error("neslc",
                        "--library must be a name of C, not beginning with ravel, "
                        "and not '%.40s'",

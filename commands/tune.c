@@ -184,7 +184,7 @@ static void print_processors(const struct tuning_run *r, char *text, size_t size
   snprintf(text, size, "%u %s%s", r->threads, what, r->threads == 1 ? "" : "s");
 }
 
-static void print_head(const struct tuning_run *r) {
+static void tune_print_head(const struct tuning_run *r) {
   char processors[64];
   print_processors(r, processors, sizeof processors);
   printf("%s on %s: %.127s, %s\n", r->task->program, r->backend->name, r->device.name,
@@ -283,7 +283,7 @@ int tune(const struct tune_task *task) {
     search.with = &r;
     search.backend = r.backend->name;
     search.architecture = r.device.architecture;
-    print_head(&r);
+    tune_print_head(&r);
     status = tune_search(&search) ? (end_tuning(&r) ? STATUS_DONE : STATUS_FAILED)
                                   : tuning_failed(&r);
   } else {

@@ -19,7 +19,7 @@ void segdes_check(const struct cvl_segdes *d) {
   invariant(d->offsets[d->count] == d->total);
 }
 
-static void check_value(const struct cvl_kernel *k, uint32_t number) {
+static void cpu_check_value(const struct cvl_kernel *k, uint32_t number) {
   const struct fused_value *v = &k->values[number];
   if (number >= k->op->param_count) {
     invariant(v->node < k->op->node_count);
@@ -35,7 +35,7 @@ static void check_value(const struct cvl_kernel *k, uint32_t number) {
 /* Steps are nodes in program order, and their results have buffers. */
 void fused_plan_check(const struct cvl_kernel *k) {
   const struct superop *op = k->op;
-  for (uint32_t v = 0; v < op->value_count; v++) check_value(k, v);
+  for (uint32_t v = 0; v < op->value_count; v++) cpu_check_value(k, v);
   invariant(k->step_count <= op->node_count);
   for (uint32_t i = 0; i < k->step_count; i++) {
     const uint32_t n = k->steps[i];

@@ -144,16 +144,16 @@ static bool cpu_same(struct cvl_context *c, const struct cvl_value *a,
 
 /* ---- values cut and put together again ---- */
 
-static bool slice(struct cvl_context *c, uint64_t site, const struct cvl_value *v,
-                  uint64_t first, uint64_t n, struct cvl_value *out) {
+static bool cvl_cpu_slice(struct cvl_context *c, uint64_t site, const struct cvl_value *v,
+                          uint64_t first, uint64_t n, struct cvl_value *out) {
   const struct cvl_value in = *v;
   const bool good = cpu_slice(c, site, &in, first, n, out);
   if (in.owned) cpu_release(c, &in);
   return good;
 }
 
-static bool fill(struct cvl_context *c, uint64_t site, const struct cvl_value *target,
-                 uint64_t first, const struct cvl_value *v) {
+static bool cvl_cpu_fill(struct cvl_context *c, uint64_t site, const struct cvl_value *target,
+                         uint64_t first, const struct cvl_value *v) {
   const bool good = cpu_fill(c, site, target, first, v);
   if (v->owned) cpu_release(c, v);
   return good;
@@ -183,8 +183,8 @@ static void cpu_fail_allocation(struct cvl_context *c, uint64_t n) {
 
 /* ---- operations ---- */
 
-static bool perform(struct cvl_context *c, uint64_t site, const struct cvl_call *call,
-                    struct cvl_value *out) {
+static bool cvl_cpu_perform(struct cvl_context *c, uint64_t site, const struct cvl_call *call,
+                            struct cvl_value *out) {
   const struct cvl_value *v = call->operand;
   switch (call->kind) {
   case CALL_ELEMENTWISE: return cpu_elementwise(c, site, call->op, call->count, v, out);
@@ -210,7 +210,7 @@ static bool perform(struct cvl_context *c, uint64_t site, const struct cvl_call 
 
 static bool cpu_apply(struct cvl_context *c, uint64_t site, const struct cvl_call *call,
                       struct cvl_value *results) {
-  const bool good = perform(c, site, call, results);
+  const bool good = cvl_cpu_perform(c, site, call, results);
   for (unsigned i = 0; i < call->count; i++) {
     if (call->operand[i].owned) cpu_release(c, &call->operand[i]);
   }
@@ -220,7 +220,8 @@ static bool cpu_apply(struct cvl_context *c, uint64_t site, const struct cvl_cal
 static const struct cvl_superops superops = {cpu_prepare, cpu_discard, cpu_run};
 static const struct cvl_sharing sharing = {cpu_import, cpu_export};
 static const struct cvl_generators generators = {cpu_generate, cpu_generate_segdes};
-static const struct cvl_slices slices = {slice, cpu_allocate, fill, cpu_concatenate};
+static const struct cvl_slices slices = {cvl_cpu_slice, cpu_allocate, cvl_cpu_fill,
+                                         cpu_concatenate};
 static const struct cvl_tiles tiles = {cpu_scan_totals, cpu_scan_tiles, cpu_run_tiles};
 
 const struct cvl_backend cvl_cpu_backend = {

@@ -74,7 +74,7 @@ struct pool {
   struct worker workers[]; /* one a thread: the first is the caller */
 };
 
-static inline void pause_briefly(void) {
+static inline void pool_pause_briefly(void) {
 #if defined(__x86_64__)
   __builtin_ia32_pause();
 #elif defined(__aarch64__)
@@ -139,7 +139,7 @@ static void end_waking(struct pool *p) {
   p->may_wake = false;
 }
 
-static void take_range(struct pool *p, struct worker *from, unsigned worker) {
+static void pool_take_range(struct pool *p, struct worker *from, unsigned worker) {
   const uint64_t end = from->end, grain = p->grain;
   while (atomic_load_explicit(&from->next, memory_order_relaxed) < end) {
     if (pool_asked(p)) return;
@@ -151,8 +151,8 @@ static void take_range(struct pool *p, struct worker *from, unsigned worker) {
 }
 
 static void take_chunks(struct pool *p, unsigned worker) {
-  for (unsigned i = worker; i <= p->started; i++) take_range(p, &p->workers[i], worker);
-  for (unsigned i = 0; i < worker; i++) take_range(p, &p->workers[i], worker);
+  for (unsigned i = worker; i <= p->started; i++) pool_take_range(p, &p->workers[i], worker);
+  for (unsigned i = 0; i < worker; i++) pool_take_range(p, &p->workers[i], worker);
 }
 
 /* Waits until a loop other than `seen` opens; its ticket, or 0 to quit. */
@@ -161,7 +161,7 @@ static uint64_t await_loop(struct pool *p, uint64_t seen) {
     const uint64_t now = atomic_load_explicit(&p->ticket, memory_order_relaxed);
     if ((now & 1) && now != seen) return now;
     if (atomic_load_explicit(&p->quit, memory_order_relaxed)) return 0;
-    pause_briefly();
+    pool_pause_briefly();
   }
   pthread_mutex_lock(&p->lock);
   atomic_fetch_add(&p->sleepers, 1);
@@ -213,7 +213,7 @@ static void distribute_items(struct pool *p, uint64_t items, unsigned ranges) {
  * called by this thread. */
 static void await_workers(struct pool *p) {
   for (unsigned round = 1; atomic_load(&p->joined) != 0; round++) {
-    pause_briefly();
+    pool_pause_briefly();
     if (round % ROUNDS_UNASKED == 0) (void)pool_asked(p);
   }
 }

@@ -11,7 +11,7 @@
 
 #include "cvl-cpu/fused/plan.h"
 
-static struct cvl_context *sub_new(struct cvl_context *c) {
+static struct cvl_context *cpu_sub_new(struct cvl_context *c) {
   struct cvl_context *s = calloc(1, sizeof *s);
   if (!s) return NULL;
   s->parent = c;
@@ -40,7 +40,7 @@ struct cvl_context *cpu_open_sub(struct cvl_context *c) {
   struct cvl_context *s = c->idle;
   if (s) c->idle = s->next_idle;
   pthread_mutex_unlock(&c->idle_lock);
-  if (!s) s = sub_new(c);
+  if (!s) s = cpu_sub_new(c);
   if (s) memory_open_sub(s->memory);
   return s;
 }

@@ -30,7 +30,7 @@ static void release_value(const cvl_value &v) {
   if (v.form == CVL_SEGDES && v.as.segdes) release(v.as.segdes);
 }
 
-static void release_owned(const cvl_value &v) {
+static void backend_release_owned(const cvl_value &v) {
   if (v.owned) release_value(v);
 }
 
@@ -71,7 +71,7 @@ static bool has_bounds(context &c, const failure &f) {
 
 /* Runs an operation, perhaps twice if it has a result. */
 template <class G>
-static void run_operation(context &c, cvl_value *out, cvl_value *more, G operation) {
+static void backend_run_operation(context &c, cvl_value *out, cvl_value *more, G operation) {
   try {
     operation();
     return;
@@ -98,7 +98,7 @@ static bool guarded(context *c, uint64_t site, cvl_value *out, cvl_value *more, 
   try {
     const bool waits = site == UINT64_MAX;
     if (!waits && c->stop.asks && c->stop.asks(c->stop.with)) fail(CVL_E_STOPPED, site);
-    run_operation(*c, out, more, operation);
+    backend_run_operation(*c, out, more, operation);
     good = true;
   } catch (const failure &f) {
     cvl_error e = f.error;
@@ -226,8 +226,8 @@ void read_block(context &c, const ref<block> &host, uint64_t arrives, const ref<
   read_device_block(c, device->at + first, bytes, (char *)dst);
 }
 
-static void read_lengths(context &c, const cvl_value &d, uint64_t first, uint64_t n,
-                         int64_t *dst) {
+static void backend_read_lengths(context &c, const cvl_value &d, uint64_t first, uint64_t n,
+                                 int64_t *dst) {
   if (d.form == CVL_ONE_SEGMENT) {
     if (n > 0) dst[0] = (int64_t)d.as.one_segment;
     return;
@@ -251,7 +251,7 @@ static bool to_host(context *c, const cvl_value *v, uint64_t first, uint64_t n, 
       return;
     }
     if (v->form != CVL_VECTOR) {
-      read_lengths(*c, *v, first, n, (int64_t *)dst);
+      backend_read_lengths(*c, *v, first, n, (int64_t *)dst);
       return;
     }
     cvl_vector &x = *v->as.vector;
@@ -286,15 +286,17 @@ static void release_entry(context *, const cvl_value *v) {
   release_value(*v);
 }
 
-static cvl_size size_of(int64_t exact, const deferred *p) {
+static cvl_size backend_size_of(int64_t exact, const deferred *p) {
   if (p == nullptr) return {(uint64_t)exact, 0};
   if (p->known) return {(uint64_t)p->value, 0};
   return {(uint64_t)p->bound, p->symbol};
 }
 
 static cvl_size length_entry(context *, const cvl_value *v) {
-  if (v->form == CVL_VECTOR) return size_of(v->as.vector->length, v->as.vector->size.get());
-  if (v->form == CVL_SEGDES) return size_of(v->as.segdes->total, v->as.segdes->size.get());
+  if (v->form == CVL_VECTOR)
+    return backend_size_of(v->as.vector->length, v->as.vector->size.get());
+  if (v->form == CVL_SEGDES)
+    return backend_size_of(v->as.segdes->total, v->as.segdes->size.get());
   if (v->form == CVL_ONE_SEGMENT) return {v->as.one_segment, 0};
   return {1, 0};
 }
@@ -303,16 +305,16 @@ static cvl_size count_entry(context *, const cvl_value *d) {
   return {(uint64_t)count_of(*d), 0};
 }
 
-static ref<deferred> deferred_of(context &c, const cvl_size &size) {
+static ref<deferred> backend_deferred_of(context &c, const cvl_size &size) {
   for (const ref<deferred> &p : c.outstanding) {
     if (p->symbol == size.symbol) return p;
   }
   return nullptr;
 }
 
-static bool resolve(context *c, cvl_size *size) {
+static bool backend_resolve(context *c, cvl_size *size) {
   if (size->symbol == 0) return true;
-  const ref<deferred> found = deferred_of(*c, *size);
+  const ref<deferred> found = backend_deferred_of(*c, *size);
   if (!found) {
     const auto known = c->settled.find(size->symbol);
     if (known == c->settled.end()) return !c->has_fault;
@@ -326,19 +328,19 @@ static bool resolve(context *c, cvl_size *size) {
 }
 
 /* A size in the form that is known without waiting. */
-static void look_at(context &c, cvl_size *size) {
-  const ref<deferred> p = deferred_of(c, *size);
-  if (size->symbol != 0 && (!p || is_known(c, *p.get()))) resolve(&c, size);
+static void backend_look_at(context &c, cvl_size *size) {
+  const ref<deferred> p = backend_deferred_of(c, *size);
+  if (size->symbol != 0 && (!p || is_known(c, *p.get()))) backend_resolve(&c, size);
 }
 
 /* Where one of them is deferred and the other is known. */
 static bool require_later(context *c, uint64_t site, cvl_size a, cvl_size b, int64_t rule) {
   if (a.symbol != 0 && a.symbol == b.symbol) return true;
-  look_at(*c, &a);
-  look_at(*c, &b);
+  backend_look_at(*c, &a);
+  backend_look_at(*c, &b);
   if ((a.symbol == 0) == (b.symbol == 0)) return a.symbol == 0 && a.bound == b.bound;
   const bool first = a.symbol != 0;
-  const ref<deferred> p = deferred_of(*c, first ? a : b);
+  const ref<deferred> p = backend_deferred_of(*c, first ? a : b);
   bool done = false;
   const requirement must = {(int64_t)(first ? b.bound : a.bound), site, rule, first};
   guarded(c, site, nullptr, nullptr, [&] { done = p && require_size(*c, p, must); });
@@ -347,13 +349,14 @@ static bool require_later(context *c, uint64_t site, cvl_size a, cvl_size b, int
 
 static bool require_equal(context *c, uint64_t site, cvl_size a, cvl_size b, int64_t rule) {
   if (require_later(c, site, a, b, rule)) return true;
-  if ((a.symbol && !resolve(c, &a)) || (b.symbol && !resolve(c, &b))) return false;
+  if ((a.symbol && !backend_resolve(c, &a)) || (b.symbol && !backend_resolve(c, &b)))
+    return false;
   if (a.bound == b.bound) return true;
   note_fault(*c, {CVL_E_SIZE, site, rule, (int64_t)a.bound, (int64_t)b.bound, 0, nullptr});
   return false;
 }
 
-static bool same(context *, const cvl_value *a, const cvl_value *b) {
+static bool backend_same(context *, const cvl_value *a, const cvl_value *b) {
   if (a->form != b->form) return false;
   switch (a->form) {
   case CVL_VECTOR: return a->as.vector == b->as.vector;
@@ -440,7 +443,7 @@ static bool slice_entry(context *c, uint64_t site, const cvl_value *v, uint64_t 
   const cvl_value of = *v; /* out may be the same */
   const bool good = guarded(c, site, out, nullptr,
                             [&] { slice(*c, site, of, (int64_t)first, (int64_t)n, out); });
-  release_owned(of);
+  backend_release_owned(of);
   return good;
 }
 
@@ -453,7 +456,7 @@ static bool fill_entry(context *c, uint64_t site, const cvl_value *target, uint6
                        const cvl_value *v) {
   const bool good = guarded(c, site, nullptr, nullptr,
                             [&] { fill(*c, site, *target->as.vector, (int64_t)first, *v); });
-  release_owned(*v);
+  backend_release_owned(*v);
   return good;
 }
 
@@ -464,7 +467,7 @@ static bool concatenate_entry(context *c, uint64_t site, uint64_t n,
 
 /* ---- errors and time ---- */
 
-static bool check(context *c, bool wait, cvl_error *e) {
+static bool backend_check(context *c, bool wait, cvl_error *e) {
   guarded(c, UINT64_MAX, nullptr, nullptr, [&] {
     if (wait) finish(*c);
   });
@@ -479,7 +482,7 @@ static bool check(context *c, bool wait, cvl_error *e) {
   return true;
 }
 
-static cvl_statistics statistics(context *c) {
+static cvl_statistics backend_statistics(context *c) {
   const entry here(c->device);
   cvl_statistics s{};
   s.live_bytes = c->memory.live;
@@ -512,7 +515,7 @@ static bool segdes_from_host_entry(context *c, uint64_t site, uint64_t n, const 
   return guarded(c, site, out, nullptr, [&] { segdes_from_host(*c, site, n, l, out); });
 }
 
-static void perform(context &c, uint64_t site, const cvl_call &call, cvl_value *out) {
+static void backend_perform(context &c, uint64_t site, const cvl_call &call, cvl_value *out) {
   const cvl_value *v = call.operand;
   switch (call.kind) {
   case CALL_ELEMENTWISE: return elementwise(c, site, call.op, call.count, v, out);
@@ -538,7 +541,7 @@ static void perform(context &c, uint64_t site, const cvl_call &call, cvl_value *
 static bool apply_guarded(context *c, uint64_t site, const cvl_call &call, cvl_value *results) {
   return guarded(c, site, call.kind == CALL_ASSERT ? nullptr : results,
                  call.kind == CALL_PACK ? results + 1 : nullptr,
-                 [&] { perform(*c, site, call, results); });
+                 [&] { backend_perform(*c, site, call, results); });
 }
 
 /* Sorts by ranks that are released at once. Operands are borrowed. */
@@ -556,18 +559,18 @@ static bool sort_by_ranks(context *c, uint64_t site, const cvl_call &sort, cvl_v
   return good;
 }
 
-static bool apply(context *c, uint64_t site, const cvl_call *call, cvl_value *results) {
+static bool backend_apply(context *c, uint64_t site, const cvl_call *call, cvl_value *results) {
   const bool many = call->kind == CALL_SORT && count_of(call->operand[1]) > SORTED_SEGMENTS;
   const bool good =
       many ? sort_by_ranks(c, site, *call, results) : apply_guarded(c, site, *call, results);
-  for (unsigned i = 0; i < call->count; i++) release_owned(call->operand[i]);
+  for (unsigned i = 0; i < call->count; i++) backend_release_owned(call->operand[i]);
   return good;
 }
 
 /* ---- superoperators: fused.cpp ---- */
 
 /* A loop is left to superop_run, which can be stopped: a kernel cannot. */
-static cvl_kernel *prepare(context *c, const superop *op) {
+static cvl_kernel *backend_prepare(context *c, const superop *op) {
   if (superop_has_loops(op)) return nullptr;
   try {
     return prepare_kernel(*c, op);
@@ -577,7 +580,7 @@ static cvl_kernel *prepare(context *c, const superop *op) {
 }
 
 /* Without memory they are requested one by one, when they are to run. */
-static void prepared(context *c) {
+static void backend_prepared(context *c) {
   try {
     request_prepared(*c);
   } catch (const std::bad_alloc &) {
@@ -594,7 +597,7 @@ static bool run_entry(context *c, uint64_t site, cvl_kernel *k, const cvl_value 
   const bool good = guarded(c, site, nullptr, nullptr,
                             [&] { done = run_kernel(*c, site, k, operands, outs); });
   if (good && !done) return superop_run(&nodes, c, site, op, nullptr, operands, outs);
-  for (uint32_t p = 0; p < op->param_count; p++) release_owned(operands[p]);
+  for (uint32_t p = 0; p < op->param_count; p++) backend_release_owned(operands[p]);
   for (uint32_t i = 0; i < op->output_count && !good; i++) {
     release_value(outs[i]);
     outs[i] = cvl_value{};
@@ -602,11 +605,11 @@ static bool run_entry(context *c, uint64_t site, cvl_kernel *k, const cvl_value 
   return good;
 }
 
-static void discard(context *c, cvl_kernel *k) {
+static void backend_discard(context *c, cvl_kernel *k) {
   discard_kernel(*c, k);
 }
 
-static const cvl_superops superops = {prepare, discard, run_entry};
+static const cvl_superops superops = {backend_prepare, backend_discard, run_entry};
 static const cvl_device_memory device_memory = {device_number, from_device, read_device,
                                                 to_device};
 static const cvl_slices slices = {slice_entry, allocate_entry, fill_entry, concatenate_entry};
@@ -623,19 +626,19 @@ cvl_backend backend_over_streams() {
   b.release = release_entry;
   b.length = length_entry;
   b.count = count_entry;
-  b.resolve = resolve;
+  b.resolve = backend_resolve;
   b.require_equal = require_equal;
-  b.same = same;
-  b.check = check;
-  b.statistics = statistics;
+  b.same = backend_same;
+  b.check = backend_check;
+  b.statistics = backend_statistics;
   b.fail_allocation = fail_allocation;
-  b.apply = apply;
+  b.apply = backend_apply;
   b.superops = &superops;
   b.device_memory = &device_memory;
   b.slices = &slices;
   b.restart_peak = restart_peak;
   b.require_later = require_later;
-  b.prepared = prepared;
+  b.prepared = backend_prepared;
   return b;
 }
 

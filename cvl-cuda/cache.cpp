@@ -25,11 +25,11 @@ std::string cache_folder() {
 cache::cache(std::string folder, uint64_t most_bytes)
     : folder_(std::move(folder)), most_bytes_(most_bytes) {}
 
-static std::string name_of(const std::string &key) {
+static std::string cache_name_of(const std::string &key) {
   return prefix + key + suffix;
 }
 
-static bool read_all(int fd, std::string &bytes) {
+static bool cache_read_all(int fd, std::string &bytes) {
   char *at = &bytes[0];
   for (size_t left = bytes.size(); left > 0;) {
     const ssize_t n = read(fd, at, left);
@@ -48,11 +48,11 @@ bool cache::find(const std::string &key, std::string &bytes) {
   const int directory = cache_open(folder_.c_str(), 0, why);
   if (directory < 0) return false;
   uint64_t length = 0;
-  const int fd = cache_find(directory, name_of(key).c_str(), &length);
+  const int fd = cache_find(directory, cache_name_of(key).c_str(), &length);
   close(directory);
   if (fd < 0) return false;
   bytes.resize(length);
-  const bool found = read_all(fd, bytes);
+  const bool found = cache_read_all(fd, bytes);
   close(fd);
   if (!found) bytes.clear();
   return found;
@@ -66,7 +66,8 @@ void cache::keep(const std::string &key, const std::string &bytes) {
     complaint_ = why;
     return;
   }
-  const int error = cache_keep(directory, name_of(key).c_str(), bytes.data(), bytes.size());
+  const int error =
+      cache_keep(directory, cache_name_of(key).c_str(), bytes.data(), bytes.size());
   if (error) complaint_ = folder_ + ": " + strerror(error);
   if (!error) cache_make_room(directory, prefix, suffix, most_bytes_);
   close(directory);

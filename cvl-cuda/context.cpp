@@ -164,7 +164,7 @@ static void note_slot(context &c, const fault_slot &s) {
              {(cvl_error_kind)s.kind, s.site, position, s.value, s.limit, s.segment, nullptr});
 }
 
-static void look(context &);
+static void context_look(context &);
 
 void finish(context &c) {
   if (!c.device_faults) return;
@@ -177,7 +177,7 @@ void finish(context &c) {
   c.device->host_reads(c.seen_faults->at, sizeof seen);
   memcpy(&seen, c.seen_faults->at, sizeof seen);
   note_slot(c, seen);
-  look(c);
+  context_look(c);
 }
 
 /* ---- deferred numbers ---- */
@@ -220,7 +220,7 @@ static void is_refused(deferred &p) {
 
 /* Takes note of the deferred numbers that have arrived. One that another becomes stands before
  * it. */
-static void look(context &c) {
+static void context_look(context &c) {
   size_t kept = 0;
   for (const ref<deferred> &q : c.outstanding) {
     if (!c.work_queue.reached(q->epoch)) {
@@ -254,7 +254,7 @@ void has_total(cvl_segdes &d, const ref<deferred> &p) {
 }
 
 bool is_known(context &c, deferred &p) {
-  if (!p.known) look(c);
+  if (!p.known) context_look(c);
   return p.known;
 }
 
@@ -378,7 +378,7 @@ bool stays_deferred(context &c, const ref<deferred> &p) {
   return c.memory.limit == 0 || p->bound < (int64_t)(c.memory.limit / LIMIT_RATIO);
 }
 
-static const ref<deferred> &size_of(const cvl_value &v) {
+static const ref<deferred> &context_size_of(const cvl_value &v) {
   static const ref<deferred> none;
   if (v.form == CVL_VECTOR) return v.as.vector->size;
   return v.form == CVL_SEGDES ? v.as.segdes->size : none;
@@ -387,7 +387,8 @@ static const ref<deferred> &size_of(const cvl_value &v) {
 /* The most elements an operand brings; settles what is deferred. */
 static int64_t settled_size(context &c, const cvl_value &v, operand_lengths lengths) {
   if (v.form == CVL_NOTHING || v.form == CVL_SCALAR) return 0;
-  if (lengths == operand_lengths::BOUNDED && stays_deferred(c, size_of(v))) return INT64_MAX;
+  if (lengths == operand_lengths::BOUNDED && stays_deferred(c, context_size_of(v)))
+    return INT64_MAX;
   if (v.form == CVL_VECTOR) {
     exact(c, *v.as.vector);
     return v.as.vector->length;
@@ -411,7 +412,7 @@ work::work(context &ctx, uint64_t at_site, std::initializer_list<const cvl_value
 }
 
 /* A number that no kernel writes, since the operation failed before. */
-static void forget(context &c, deferred &p) {
+static void context_forget(context &c, deferred &p) {
   p.known = true;
   for (size_t k = 0; k < c.outstanding.size(); k++) {
     if (c.outstanding[k].get() != &p) continue;
@@ -423,7 +424,7 @@ static void forget(context &c, deferred &p) {
 work::~work() {
   for (const ref<deferred> &p : later_) {
     if (!on_host && p->at->written == 0) {
-      forget(c, *p.get());
+      context_forget(c, *p.get());
     } else if (on_host) {
       memcpy(&p->value, p->at->at, sizeof p->value);
       p->known = true;

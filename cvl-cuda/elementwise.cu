@@ -60,7 +60,7 @@ static void give_scalar(cvl_value *out, const cvl_vector &v) {
 }
 
 /* Whether two descriptors are known to be equal. */
-static bool same_segments(const cvl_segdes *a, const cvl_segdes *b) {
+static bool elementwise_same_segments(const cvl_segdes *a, const cvl_segdes *b) {
   return a == b || (a->equal >= 0 && a->equal == b->equal && a->count == b->count);
 }
 
@@ -72,7 +72,8 @@ static cvl_segdes *computed_alike(unsigned arity, const cvl_value *v, operand_fo
   for (unsigned k = 0; k < arity; k++) {
     if (v[k].form == CVL_SCALAR || v[k].as.vector->kind == ALL_EQUAL) continue;
     const cvl_vector &x = *v[k].as.vector;
-    if (x.kind == FROM_MEMORY || (d && !same_segments(d, x.under.get()))) return nullptr;
+    if (x.kind == FROM_MEMORY || (d && !elementwise_same_segments(d, x.under.get())))
+      return nullptr;
     d = x.under.get();
     if (x.kind == PROGRESSION) *kind = PROGRESSION;
     if (x.kind == SPREAD && *kind == ALL_EQUAL) *kind = SPREAD;
@@ -81,7 +82,7 @@ static cvl_segdes *computed_alike(unsigned arity, const cvl_value *v, operand_fo
 }
 
 /* Where a computed vector begins in each segment. */
-static cvl_value start_of(const cvl_value &v) {
+static cvl_value elementwise_start_of(const cvl_value &v) {
   cvl_value start = v;
   start.owned = 0;
   if (v.form == CVL_SCALAR) return start;
@@ -100,7 +101,7 @@ static void map_spread(context &c, uint64_t site, cvl_op op, unsigned arity, con
   ref<cvl_vector> r(new cvl_vector);
   r->under = ref<cvl_segdes>::to(d);
   for (unsigned k = 0; k < arity; k++) {
-    of_segments[k] = start_of(v[k]);
+    of_segments[k] = elementwise_start_of(v[k]);
     if (v[k].form == CVL_VECTOR) {
       r->length = v[k].as.vector->length;
       r->size = v[k].as.vector->size;
@@ -122,7 +123,7 @@ static void map_spread(context &c, uint64_t site, cvl_op op, unsigned arity, con
 }
 
 /* By how much it goes on. */
-static cvl_value step_of(const cvl_value &v) {
+static cvl_value elementwise_step_of(const cvl_value &v) {
   cvl_value step = v;
   step.owned = 0;
   step.form = CVL_SCALAR;
@@ -148,8 +149,8 @@ struct held_value {
 /* The sum or difference of progressions is one, wrapping included. */
 static void map_progression(context &c, uint64_t site, cvl_op op, const cvl_value *v,
                             cvl_segdes *d, cvl_value *out) {
-  const cvl_value starts[] = {start_of(v[0]), start_of(v[1])};
-  const cvl_value steps[] = {step_of(v[0]), step_of(v[1])};
+  const cvl_value starts[] = {elementwise_start_of(v[0]), elementwise_start_of(v[1])};
+  const cvl_value steps[] = {elementwise_step_of(v[0]), elementwise_step_of(v[1])};
   held_value start, step;
   cvl_value under{};
   elementwise(c, site, op, 2, starts, &start.v);
@@ -161,8 +162,8 @@ static void map_progression(context &c, uint64_t site, cvl_op op, const cvl_valu
 
 /* A row that finds faults needs the elements themselves, for their positions; and where most
  * segments are empty there are fewer elements than values. */
-static bool map_computed(context &c, uint64_t site, cvl_op op, unsigned arity,
-                         const cvl_value *v, cvl_value *out) {
+static bool elementwise_map_computed(context &c, uint64_t site, cvl_op op, unsigned arity,
+                                     const cvl_value *v, cvl_value *out) {
   operand_form kind;
   cvl_segdes *const d = computed_alike(arity, v, &kind);
   if (d == nullptr || d->count > d->total) return false;
@@ -200,7 +201,7 @@ static int64_t length_of_operands(context &c, unsigned arity, const cvl_value *v
 void elementwise(context &c, uint64_t site, cvl_op op, unsigned arity, const cvl_value *v,
                  cvl_value *out) {
   const cvl_value none{};
-  if (map_computed(c, site, op, arity, v, out)) return;
+  if (elementwise_map_computed(c, site, op, arity, v, out)) return;
   ref<deferred> domain;
   const int64_t n = length_of_operands(c, arity, v, domain);
   work w(c, site, {&v[0], arity > 1 ? &v[1] : &none, arity > 2 ? &v[2] : &none}, n,

@@ -29,7 +29,7 @@ static operand<uint64_t> read_bits(work &w, const cvl_value &v) {
   }
 }
 
-static moved move_to(work &w, const ref<cvl_vector> &to, operand<uint64_t> from) {
+static moved extract_move_to(work &w, const ref<cvl_vector> &to, operand<uint64_t> from) {
   moved m{};
   m.width = (int32_t)elem_info(to->elem)->bytes;
   m.from = from;
@@ -47,7 +47,7 @@ static void extract_by(context &c, uint64_t site, const cvl_value &v, const cvl_
   extract_body body{};
   body.from = one_of_each<I>(w, at, d);
   body.vectors.count = 1;
-  body.vectors.list[0] = move_to(w, r, read_bits(w, v));
+  body.vectors.list[0] = extract_move_to(w, r, read_bits(w, v));
   w.run_joined(launch_together("extract", m, body), join_moves<extract_body>);
   w.give(out, r);
 }
@@ -80,9 +80,9 @@ static void replace_by(context &c, uint64_t site, const cvl_value &v, const cvl_
   const bool few = !r && is_few(w, v, m);
   if (few) r = w.make((cvl_elem)v.elem, length_bound(v));
   if (!r) r = copy_of(w, v);
-  const scatter_body<I> body{one_of_each<I>(w, at, d), move_to(w, r, read_bits(w, x))};
+  const scatter_body<I> body{one_of_each<I>(w, at, d), extract_move_to(w, r, read_bits(w, x))};
   if (few) {
-    const copy_body copy{move_to(w, r, read_bits(w, v))};
+    const copy_body copy{extract_move_to(w, r, read_bits(w, v))};
     w.run(launch_blocks("replace few", 1, one_block_of(copy, r->length, body, m)));
   } else {
     w.run(launch_together("replace", m, body));

@@ -21,14 +21,14 @@ void execution::drop(uint32_t v) {
   values[v] = cvl_value{};
 }
 
-static ref<deferred> deferred_of(const cvl_value &v) {
+static ref<deferred> fused_run_deferred_of(const cvl_value &v) {
   if (v.form == CVL_VECTOR) return v.as.vector->size;
   return v.form == CVL_SEGDES ? v.as.segdes->size : nullptr;
 }
 
 /* Whether a size that is deferred may stay so: then the kernel's positions are bounded. */
 bool execution::is_bounded(const cvl_value &v) {
-  return lengths == operand_lengths::BOUNDED && stays_deferred(c, deferred_of(v));
+  return lengths == operand_lengths::BOUNDED && stays_deferred(c, fused_run_deferred_of(v));
 }
 
 /* Settles what is deferred; whether all is on the host and little. */
@@ -78,8 +78,9 @@ int64_t execution::size_of(const superop_size &size) {
 /* The number of positions, if that is deferred. */
 ref<deferred> execution::domain_later() {
   const bool counted = op.domain.what == SIZE_ONE || op.domain.what == SIZE_COUNT;
-  return counted || !is_bounded(values[op.domain.param]) ? nullptr
-                                                         : deferred_of(values[op.domain.param]);
+  return counted || !is_bounded(values[op.domain.param])
+             ? nullptr
+             : fused_run_deferred_of(values[op.domain.param]);
 }
 
 int64_t execution::domain() {

@@ -15,8 +15,8 @@ bool execution::has_rows() {
   return !has_chunks() || w.view(values[op.segments]).equal < 0;
 }
 
-static launch launch_of(const char *name, const kernel_entry &entry, int64_t blocks,
-                        const arguments &a) {
+static launch fused_scans_launch_of(const char *name, const kernel_entry &entry, int64_t blocks,
+                                    const arguments &a) {
   return {name,          blocks,  SCAN_THREADS,   entry.kernel,
           entry.on_host, nullptr, a.bytes.data(), (uint32_t)a.bytes.size()};
 }
@@ -32,14 +32,14 @@ static void launch_long(work &w, const kernel_entry &entry, arguments a, const s
   a.add(longer);
   a.add(totals{(typename totals::total *)(void *)p.cells, d.total, p.mark});
   a.add(p.next);
-  w.run(launch_of("scan-chunks", entry, longer.candidates, a));
+  w.run(fused_scans_launch_of("scan-chunks", entry, longer.candidates, a));
 }
 
 /* All others. */
 static void launch_usual(work &w, const kernel_entry &entry, arguments a, const segments &d,
                          int64_t longest) {
   a.add(up_to_row(longest));
-  w.run(launch_of("scan", entry, tiles_of_pass(d.total), a));
+  w.run(fused_scans_launch_of("scan", entry, tiles_of_pass(d.total), a));
 }
 
 void execution::launch_scan(const fused_kernel &plan, const kernel_entry *usual,

@@ -87,7 +87,7 @@ std::shared_ptr<kernel_store> open_kernels(stream *s, const cvl_options &o) {
 }
 
 /* Bytes of the arguments: what `arguments` below will add up to. */
-static size_t argument_bytes(const fused_kernel &k) {
+static size_t fused_argument_bytes(const fused_kernel &k) {
   size_t bytes = sizeof(faults) + sizeof(int64_t);
   for (uint32_t i = 0; i < k.member_count; i++) {
     switch ((fused_member_kind)k.members[i].kind) {
@@ -116,7 +116,7 @@ static void find_kernel(context &c, variant &v) {
 /* The kernel of a source that was made, unless it is empty. */
 static void find_planned(context &c, variant &v) {
   const fused_kernel &plan = v.source.kernel;
-  if (!plan.is_empty && argument_bytes(plan) <= MOST_ARGUMENT_BYTES) find_kernel(c, v);
+  if (!plan.is_empty && fused_argument_bytes(plan) <= MOST_ARGUMENT_BYTES) find_kernel(c, v);
 }
 
 static void make_variant(context &c, const superop *op, unsigned leave, variant &v) {
@@ -298,7 +298,7 @@ static void forget_prepared(context &c, const cvl_kernel *k) {
 }
 
 /* Plans the kernels; false: there are none, and nothing is left of them. */
-static bool plan(context &c, cvl_kernel &k) {
+static bool fused_plan(context &c, cvl_kernel &k) {
   if (k.op->copies) {
     k.planned = make_copies(c, k);
   } else {
@@ -315,7 +315,7 @@ static bool plan(context &c, cvl_kernel &k) {
 static void request_kernels(context &c, cvl_kernel &k) {
   std::vector<variant *> all;
   if (k.requested) return;
-  if (k.planned || plan(c, k)) add_variants(k, all);
+  if (k.planned || fused_plan(c, k)) add_variants(k, all);
   request_variants(c, all);
   k.requested = true;
   forget_prepared(c, &k);
@@ -325,7 +325,7 @@ void request_prepared(context &c) {
   std::vector<variant *> all;
   if (!c.kernels || !c.device_faults) return;
   for (cvl_kernel *k : c.kernels->prepared) {
-    if (!k->planned && !plan(c, *k)) continue;
+    if (!k->planned && !fused_plan(c, *k)) continue;
     make_the_rest(c, *k);
     add_variants(*k, all);
   }
@@ -341,7 +341,7 @@ void request_prepared(context &c) {
 cvl_kernel *prepare_kernel(context &c, const superop *op) {
   if (!c.kernels) return nullptr;
   std::unique_ptr<cvl_kernel> k(new cvl_kernel{op, {}, {}});
-  if (c.is_open && !plan(c, *k)) return nullptr;
+  if (c.is_open && !fused_plan(c, *k)) return nullptr;
   c.kernels->prepared.push_back(k.get());
   return k.release();
 }
@@ -357,7 +357,7 @@ const superop *superop_of(const cvl_kernel *k) {
   return k->op;
 }
 /* The kernel if it can be run now, or null. */
-static const kernel_entry *entry_of(context &c, variant &v) {
+static const kernel_entry *fused_entry_of(context &c, variant &v) {
   variant *one = &v;
   if (v.compiles && !v.code) request_module(c, &one, 1);
   if (!v.code) return v.has_kernel() ? &v.ready : nullptr;
@@ -369,7 +369,8 @@ static const kernel_entry *entry_of(context &c, variant &v) {
 static bool find_trees(context &c, cvl_kernel &k, execution &e) {
   for (combination_kernels &t : k.trees) {
     const superop_combination at = superop_combination_at(k.op, t.first);
-    const ready_tree r = {at, entry_of(c, t.up), t.down.made ? entry_of(c, t.down) : nullptr};
+    const ready_tree r = {at, fused_entry_of(c, t.up),
+                          t.down.made ? fused_entry_of(c, t.down) : nullptr};
     if (!r.up || (t.down.made && !r.down)) return false;
     e.trees.push_back(r);
   }
@@ -380,7 +381,7 @@ static bool run_copies(context &c, cvl_kernel &k, execution &e, cvl_value *outs)
   std::vector<const kernel_entry *> entries;
   if (!k.planned || !e.fits()) return false;
   for (variant &v : k.copies) {
-    entries.push_back(entry_of(c, v));
+    entries.push_back(fused_entry_of(c, v));
     if (!v.source.kernel.is_empty && !entries.back()) return false;
   }
   const bool done = e.launch_copies(k.copies, entries);
@@ -393,7 +394,7 @@ static bool run_copies(context &c, cvl_kernel &k, execution &e, cvl_value *outs)
 static bool find_entry(context &c, variant &v, const kernel_entry *&entry) {
   entry = nullptr;
   if (!v.is_complete()) return false;
-  if (!v.source.kernel.is_empty) entry = entry_of(c, v);
+  if (!v.source.kernel.is_empty) entry = fused_entry_of(c, v);
   return v.source.kernel.is_empty || entry;
 }
 
@@ -426,8 +427,8 @@ static bool find_scans(context &c, cvl_kernel &k, execution &e,
 }
 
 /* Whether all scatters can be run now. */
-static bool find_scatters(context &c, cvl_kernel &k, execution &e,
-                          std::vector<const kernel_entry *> &entries) {
+static bool fused_find_scatters(context &c, cvl_kernel &k, execution &e,
+                                std::vector<const kernel_entry *> &entries) {
   bool good = k.scatters.empty() || e.may_claim();
   for (variant &v : k.scatters) {
     const kernel_entry *entry;
@@ -455,7 +456,7 @@ static bool launch_all(context &c, execution &e, cvl_kernel &k, variant &v, bool
   std::vector<ready_scan> scans;
   std::vector<const kernel_entry *> scatters;
   const bool good = find_scans(c, k, e, scans);
-  if (!find_scatters(c, k, e, scatters) || !good || !find_entry(c, v, entry) ||
+  if (!fused_find_scatters(c, k, e, scatters) || !good || !find_entry(c, v, entry) ||
       (k.packs.made && !find_entry(c, k.packs, packing)))
     return false;
   if (packing && !e.launch_packs(k.packs.source.kernel, *packing)) return false;
@@ -476,8 +477,8 @@ static operand_lengths lengths_for(const cvl_kernel &k) {
 }
 
 /* One run. `*overwrites`: scatters or operations follow, which may write over operands. */
-static bool run_with(context &c, uint64_t site, cvl_kernel *k, const cvl_value *operands,
-                     operand_lengths lengths, cvl_value *outs, bool *overwrites) {
+static bool fused_run_with(context &c, uint64_t site, cvl_kernel *k, const cvl_value *operands,
+                           operand_lengths lengths, cvl_value *outs, bool *overwrites) {
   execution e(c, site, *k->op, operands, lengths);
   if (e.is_small()) return false;
   request_kernels(c, *k);
@@ -499,12 +500,12 @@ bool run_kernel(context &c, uint64_t site, cvl_kernel *k, const cvl_value *opera
                 cvl_value *outs) {
   bool overwrites = false;
   try {
-    return run_with(c, site, k, operands, lengths_for(*k), outs, &overwrites);
+    return fused_run_with(c, site, k, operands, lengths_for(*k), outs, &overwrites);
   } catch (const failure &f) { /* no memory for bounds; perhaps for what there is */
     if (f.error.kind != CVL_E_MEMORY || c.outstanding.empty() || overwrites) throw;
   }
   finish(c);
-  return run_with(c, site, k, operands, operand_lengths::EXACT, outs, &overwrites);
+  return fused_run_with(c, site, k, operands, operand_lengths::EXACT, outs, &overwrites);
 }
 
 } // namespace ravel

@@ -31,7 +31,7 @@ enum : size_t {
   PINNED = (size_t)16 << 20
 };
 
-static size_t rounded(size_t bytes, size_t unit) {
+static size_t memory_rounded(size_t bytes, size_t unit) {
   return (bytes + unit - 1) / unit * unit;
 }
 
@@ -127,7 +127,7 @@ size_t heap::next_region(memory_space side, size_t least) {
   const size_t held = of_device.held;
   size_t bytes = held == 0 ? (size_t)FIRST : std::max((size_t)REGION, held / 4);
   if (limit > 0) bytes = std::min(bytes, limit > held ? (size_t)(limit - held) : 0);
-  return rounded(std::max(bytes, least), GRAIN);
+  return memory_rounded(std::max(bytes, least), GRAIN);
 }
 
 bool heap::grow(memory_space side, size_t least) {
@@ -192,7 +192,7 @@ memory_range *heap::take_anywhere(memory_space side, size_t size) {
 }
 
 block *heap::find(memory_space side, size_t bytes, bool counted) {
-  const size_t size = rounded(std::max(bytes, (size_t)1), free_ranges::UNIT);
+  const size_t size = memory_rounded(std::max(bytes, (size_t)1), free_ranges::UNIT);
   memory_range *r = nullptr;
   char *at = nullptr;
   if (device->blocks_apart()) {
@@ -248,7 +248,7 @@ block *range_of(block *b, size_t first, size_t bytes) {
 }
 
 /* Memory that nobody refers to any more. */
-static void put_back(block *b) {
+static void memory_put_back(block *b) {
   heap &h = *b->home;
   if (b->counted) h.live -= b->bytes;
   if (b->side == memory_space::device) h.order->returned(b->at, b->bytes);
@@ -267,7 +267,7 @@ void release(block *b) {
   if (b->whole)
     release(b->whole);
   else
-    put_back(b);
+    memory_put_back(b);
   delete b;
 }
 

@@ -112,14 +112,14 @@ bool nvrtc::find_library(std::string &why) {
   return false;
 }
 
-template <class F> static bool find(void *handle, const char *name, F &function) {
+template <class F> static bool nvrtc_find(void *handle, const char *name, F &function) {
   function = reinterpret_cast<F>(dlsym(handle, name));
   return function != nullptr;
 }
 
 bool nvrtc::find_functions(std::string &why) {
-  bool good = find(handle_, "nvrtcVersion", call_.version) &&
-              find(handle_, "nvrtcGetErrorString", call_.error_text);
+  bool good = nvrtc_find(handle_, "nvrtcVersion", call_.version) &&
+              nvrtc_find(handle_, "nvrtcGetErrorString", call_.error_text);
   int major = 0, minor = 0;
   if (!good || call_.version(&major, &minor) != 0) {
     why = "the file opened as NVRTC is something else";
@@ -127,22 +127,22 @@ bool nvrtc::find_functions(std::string &why) {
   }
   version_ = std::to_string(major) + "." + std::to_string(minor);
   good = major >= OLDEST_NVRTC &&
-         find(handle_, "nvrtcGetNumSupportedArchs", call_.count_architectures) &&
-         find(handle_, "nvrtcGetSupportedArchs", call_.architectures) &&
-         find(handle_, "nvrtcCreateProgram", call_.create) &&
-         find(handle_, "nvrtcDestroyProgram", call_.destroy) &&
-         find(handle_, "nvrtcCompileProgram", call_.compile) &&
-         find(handle_, "nvrtcGetProgramLogSize", call_.log_size) &&
-         find(handle_, "nvrtcGetProgramLog", call_.log) &&
-         find(handle_, "nvrtcGetCUBINSize", call_.cubin_size) &&
-         find(handle_, "nvrtcGetCUBIN", call_.cubin) &&
-         find(handle_, "nvrtcGetPTXSize", call_.ptx_size) &&
-         find(handle_, "nvrtcGetPTX", call_.ptx);
+         nvrtc_find(handle_, "nvrtcGetNumSupportedArchs", call_.count_architectures) &&
+         nvrtc_find(handle_, "nvrtcGetSupportedArchs", call_.architectures) &&
+         nvrtc_find(handle_, "nvrtcCreateProgram", call_.create) &&
+         nvrtc_find(handle_, "nvrtcDestroyProgram", call_.destroy) &&
+         nvrtc_find(handle_, "nvrtcCompileProgram", call_.compile) &&
+         nvrtc_find(handle_, "nvrtcGetProgramLogSize", call_.log_size) &&
+         nvrtc_find(handle_, "nvrtcGetProgramLog", call_.log) &&
+         nvrtc_find(handle_, "nvrtcGetCUBINSize", call_.cubin_size) &&
+         nvrtc_find(handle_, "nvrtcGetCUBIN", call_.cubin) &&
+         nvrtc_find(handle_, "nvrtcGetPTXSize", call_.ptx_size) &&
+         nvrtc_find(handle_, "nvrtcGetPTX", call_.ptx);
   if (!good) {
     why = "NVRTC " + version_ + " is too old; " + std::to_string(OLDEST_NVRTC) +
           ".0 or newer is wanted";
   }
-  find(handle_, "nvrtcSetFlowCallback", call_.watch);
+  nvrtc_find(handle_, "nvrtcSetFlowCallback", call_.watch);
   return good;
 }
 
@@ -230,12 +230,12 @@ bool nvrtc::recall(const std::string &note) {
 
 /* ---- compiling ---- */
 
-static int give_up(void *stop, void *) {
+static int nvrtc_give_up(void *stop, void *) {
   return ((const std::atomic<bool> *)stop)->load(std::memory_order_relaxed);
 }
 
 /* The first line that speaks of an error: a program's log may be long. */
-static std::string first_error(const std::string &log) {
+static std::string nvrtc_first_error(const std::string &log) {
   size_t at = log.find("error");
   if (at == std::string::npos) at = 0;
   const size_t begin = log.rfind('\n', at) + 1;
@@ -246,7 +246,7 @@ bool nvrtc::build(nvrtc_functions::program_handle p, const std::atomic<bool> &st
                   std::string &bytes, std::string &why) {
   std::vector<const char *> options;
   for (const std::string &option : options_) options.push_back(option.c_str());
-  if (call_.watch) call_.watch(p, give_up, const_cast<std::atomic<bool> *>(&stop));
+  if (call_.watch) call_.watch(p, nvrtc_give_up, const_cast<std::atomic<bool> *>(&stop));
   const int result = call_.compile(p, (int)options.size(), options.data());
   if (result != 0) {
     size_t size = 0;
@@ -257,7 +257,7 @@ bool nvrtc::build(nvrtc_functions::program_handle p, const std::atomic<bool> &st
       log = log.c_str(); /* its zero byte is not text */
     }
     why = std::string("NVRTC ") + version_ + ": " +
-          (log.empty() ? std::string(call_.error_text(result)) : first_error(log));
+          (log.empty() ? std::string(call_.error_text(result)) : nvrtc_first_error(log));
     return false;
   }
   size_t size = 0;

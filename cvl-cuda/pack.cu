@@ -81,7 +81,7 @@ static std::shared_ptr<pack_plan> plan_of(const cvl_value &flags) {
 }
 
 /* The descriptor of the result of packing under d by these flags; null if unknown. */
-static ref<cvl_segdes> known_segments(const pack_plan &plan, const cvl_value &d) {
+static ref<cvl_segdes> pack_known_segments(const pack_plan &plan, const cvl_value &d) {
   const cvl_segdes *segments = d.form == CVL_SEGDES ? d.as.segdes : nullptr;
   return plan.d.get() == segments ? plan.out : ref<cvl_segdes>();
 }
@@ -166,7 +166,7 @@ static void pack_on_device(work &w, const cvl_value &v, const cvl_value &d, int6
   }
   const int64_t bound = plan.counted ? plan.count : n;
   const ref<cvl_vector> r = w.make((cvl_elem)v.elem, bound);
-  ref<cvl_segdes> kept = known_segments(plan, d);
+  ref<cvl_segdes> kept = pack_known_segments(plan, d);
   const bool segments_known = (bool)kept;
   if (!kept) kept = packed_segments(w, d, bound);
   keep body{};
@@ -227,7 +227,7 @@ static void pack_on_host(work &w, const cvl_value &v, const cvl_value &flags,
     offsets[k + 1] = at;
   }
   recognise_equal(*kept.get());
-  const ref<cvl_segdes> before = known_segments(plan, d);
+  const ref<cvl_segdes> before = pack_known_segments(plan, d);
   cvl_value seen{};
   seen.form = CVL_SEGDES;
   seen.as.segdes = before.get();
@@ -295,7 +295,8 @@ template <class T> struct same_element {
 /* A copy that moves at most a quarter of the block, and only where that frees megabytes. */
 enum : size_t { TRIM_RATIO = 4, TRIM_LEAST = (size_t)16 << 20 };
 
-template <class T> static void copy_elements(context &c, cvl_vector &v, const ref<block> &to) {
+template <class T>
+static void pack_copy_elements(context &c, cvl_vector &v, const ref<block> &to) {
   const same_element<T> f{pointer_to<const T>(v.device->at)};
   to->written = c.work_queue.run(
       launch_map("trim", v.length, map_body<same_element<T>, T>{f, pointer_to<T>(to->at)}));
@@ -307,9 +308,9 @@ void trim(context &c, cvl_vector &v) {
     return;
   const ref<block> to(c.memory.try_take(memory_space::device, bytes));
   if (!to) return;
-  if (width == 1) copy_elements<uint8_t>(c, v, to);
-  if (width == 4) copy_elements<uint32_t>(c, v, to);
-  if (width == 8) copy_elements<uint64_t>(c, v, to);
+  if (width == 1) pack_copy_elements<uint8_t>(c, v, to);
+  if (width == 4) pack_copy_elements<uint32_t>(c, v, to);
+  if (width == 8) pack_copy_elements<uint64_t>(c, v, to);
   v.device = to;
 }
 

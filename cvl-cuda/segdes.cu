@@ -102,7 +102,8 @@ static void give_equal(uint64_t site, int64_t count, int64_t x, cvl_value *out) 
 
 /* The total of a descriptor of lengths whose sum is not known: `*at` is where a kernel writes
  * it, unless it comes anyway. Then lengths that are made of the descriptor have it, too. */
-static void expect_total(work &w, const cvl_vector &lengths, cvl_segdes &d, ptr<int64_t> *at) {
+static void segdes_expect_total(work &w, const cvl_vector &lengths, cvl_segdes &d,
+                                ptr<int64_t> *at) {
   int64_t bound;
   if (lengths.elem == CVL_I64 || __builtin_mul_overflow(d.count, (int64_t)INT32_MAX, &bound))
     bound = INT64_MAX;
@@ -140,7 +141,7 @@ static void make_on_device(work &w, const cvl_value &v, int64_t count, cvl_value
   const ref<cvl_segdes> d = w.make_segdes(count, total);
   body.offsets = w.offsets(d);
   if (tiles > 1) prepare_tiles(w, body);
-  if (!known) expect_total(w, vector, *d.get(), &body.total);
+  if (!known) segdes_expect_total(w, vector, *d.get(), &body.total);
   if (count >= w.c.small) d->longest_later = w.greatest_later(INT64_MAX, &body.longest);
   w.run(launch_blocks_on_device("offsets", tiles, body));
   if (!known) {

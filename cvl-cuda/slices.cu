@@ -34,7 +34,7 @@ static ref<cvl_vector> slice_in_memory(const cvl_vector &v, int64_t first, int64
   return s;
 }
 
-static cvl_value value_of(cvl_vector &v) {
+static cvl_value slices_value_of(cvl_vector &v) {
   cvl_value x{};
   x.form = CVL_VECTOR;
   x.elem = (uint8_t)v.elem;
@@ -56,7 +56,7 @@ ref<cvl_vector> slice_of(context &c, uint64_t site, cvl_vector &v, int64_t first
   if (v.kind == ALL_EQUAL || !in_memory) {
     const ref<cvl_vector> s = slice_of_computed(c, site, v, first, n);
     if (s) return s;
-    const cvl_value all = value_of(v);
+    const cvl_value all = slices_value_of(v);
     work w(c, site, {&all}, 0);
     materialise(w, v);
   }
@@ -64,7 +64,7 @@ ref<cvl_vector> slice_of(context &c, uint64_t site, cvl_vector &v, int64_t first
 }
 
 static void give_vector(context &c, const ref<cvl_vector> &v, cvl_value *out) {
-  *out = value_of(*v.get());
+  *out = slices_value_of(*v.get());
   const bool computed = v->kind == ALL_EQUAL, there = v->host && at_hand(c, *out);
   if (v->length != 1 || !(computed || there)) {
     out->as.vector = ref<cvl_vector>(v).give();
@@ -80,7 +80,7 @@ static void give_vector(context &c, const ref<cvl_vector> &v, cvl_value *out) {
 
 /* ---- slices of descriptors ---- */
 
-static void give_segdes(const ref<cvl_segdes> &d, cvl_value *out) {
+static void slices_give_segdes(const ref<cvl_segdes> &d, cvl_value *out) {
   const bool one = d->count == 1 && !d->size;
   *out = cvl_value{};
   out->form = one ? CVL_ONE_SEGMENT : CVL_SEGDES;
@@ -168,11 +168,11 @@ static void slice_segments(context &c, uint64_t site, const cvl_value &v, int64_
   }
   cvl_segdes *d = v.form == CVL_SEGDES ? v.as.segdes : nullptr;
   if (n == 0) {
-    give_segdes(equal_segdes(0, 0), out);
+    slices_give_segdes(equal_segdes(0, 0), out);
   } else if (d->equal >= 0) {
-    give_segdes(equal_segdes(n, d->equal), out);
+    slices_give_segdes(equal_segdes(n, d->equal), out);
   } else if (at_hand(c, v) && (n <= c.small || !d->device_offsets)) {
-    give_segdes(slice_on_host(c, site, *d, first, n), out);
+    slices_give_segdes(slice_on_host(c, site, *d, first, n), out);
   } else {
     slice_on_device(c, site, *d, first, n, out);
   }
@@ -203,7 +203,7 @@ void allocate(context &c, uint64_t site, cvl_elem elem, uint64_t n, cvl_value *o
   v->length = (int64_t)n;
   need_device(c, site);
   v->device = ref<block>(c.memory.take(memory_space::device, (size_t)n * width, site));
-  *out = value_of(*v.give());
+  *out = slices_value_of(*v.give());
 }
 
 /* Where the elements are if the host can read them, and they are not worth a copy on the
@@ -303,7 +303,7 @@ static int64_t first_too_far(context &c, const segments_in_a_row &x, int64_t bas
   return k;
 }
 
-static segments_in_a_row known_segments(context &c, const cvl_value &v) {
+static segments_in_a_row slices_known_segments(context &c, const cvl_value &v) {
   if (v.form == CVL_SEGDES) exact(c, *v.as.segdes);
   cvl_segdes *d = v.form == CVL_SEGDES && v.as.segdes->equal < 0 ? v.as.segdes : nullptr;
   segments_in_a_row x{d, 0, count_of(v), total_of(c, v), 0, 0};
@@ -316,7 +316,8 @@ static int64_t longest_of(const segments_in_a_row &x) {
   return x.d->longest >= 0 ? x.d->longest : x.total;
 }
 
-static void add_segments(context &c, uint64_t site, segments_in_a_row x, all_segments &all) {
+static void slices_add_segments(context &c, uint64_t site, segments_in_a_row x,
+                                all_segments &all) {
   if (x.count == 0) return;
   if (x.count > INT64_MAX - all.count) throw out_of_memory(site, INT64_MAX, c.memory.limit);
   if (x.total > INT64_MAX - all.total)
@@ -336,9 +337,9 @@ static void add_segments(context &c, uint64_t site, segments_in_a_row x, all_seg
 static all_segments add_all(context &c, uint64_t site, uint64_t n, const cvl_value *v) {
   all_segments all;
   for (uint64_t k = 0; k < n; k++) {
-    const segments_in_a_row x = known_segments(c, v[k]);
+    const segments_in_a_row x = slices_known_segments(c, v[k]);
     all.on_host = all.on_host && at_hand(c, v[k]);
-    add_segments(c, site, x, all);
+    slices_add_segments(c, site, x, all);
   }
   return all;
 }
@@ -365,7 +366,7 @@ void concatenate(context &c, uint64_t site, uint64_t n, const cvl_value *descrip
                  cvl_value *out) {
   const all_segments all = add_all(c, site, n, descriptors);
   if (all.list.size() <= 1 && (all.list.empty() || !all.list[0].d)) {
-    give_segdes(equal_segdes(all.count, all.count ? all.list[0].length : 0), out);
+    slices_give_segdes(equal_segdes(all.count, all.count ? all.list[0].length : 0), out);
     return;
   }
   work w(c, site, {}, all.count);

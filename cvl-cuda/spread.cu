@@ -33,26 +33,26 @@ static bool known_element(context &c, const cvl_value &v, uint64_t *bits) {
   return true;
 }
 
-static bool is_int(cvl_elem e) {
+static bool spread_is_int(cvl_elem e) {
   return elem_info(e)->klass == CLASS_INT;
 }
 
-static int64_t int_of(cvl_elem e, uint64_t bits) {
+static int64_t spread_int_of(cvl_elem e, uint64_t bits) {
   return e == CVL_I32 ? (int32_t)(uint32_t)bits : (int64_t)bits;
 }
 
-static bool fits(cvl_elem e, int128 x) {
+static bool spread_fits(cvl_elem e, int128 x) {
   return e == CVL_I32 ? x >= INT32_MIN && x <= INT32_MAX : x >= INT64_MIN && x <= INT64_MAX;
 }
 
 /* Notes the sum of first + j * step for j < n, unless something wraps. */
 static void note_sum(cvl_vector &v, int64_t first, int64_t step, int64_t n) {
-  if (!is_int(v.elem) || n <= 0) return;
+  if (!spread_is_int(v.elem) || n <= 0) return;
   const int128 last = (int128)first + (int128)step * (n - 1);
   /* Twice the sum is below 2^127: the elements fit their type, and n is below 2^63. */
-  if (!fits(v.elem, last)) return;
+  if (!spread_fits(v.elem, last)) return;
   const int128 sum = ((int128)first + last) * n / 2;
-  if (!fits(CVL_I64, sum)) return;
+  if (!spread_fits(CVL_I64, sum)) return;
   v.has_sum = true;
   v.sum = (int64_t)sum;
   v.least = step < 0 ? (int64_t)last : first;
@@ -71,7 +71,7 @@ static ref<cvl_vector> new_under(const cvl_value &d, cvl_elem elem, operand_form
   return v;
 }
 
-static ref<cvl_segdes> descriptor_of(const cvl_value &d) {
+static ref<cvl_segdes> spread_descriptor_of(const cvl_value &d) {
   if (d.form == CVL_SEGDES) return ref<cvl_segdes>::to(d.as.segdes);
   ref<cvl_segdes> one(new cvl_segdes);
   one->count = 1;
@@ -79,7 +79,7 @@ static ref<cvl_segdes> descriptor_of(const cvl_value &d) {
   return one;
 }
 
-static void give(cvl_value *out, const ref<cvl_vector> &v) {
+static void spread_give(cvl_value *out, const ref<cvl_vector> &v) {
   *out = cvl_value{};
   out->elem = (uint8_t)v->elem;
   if (v->kind == ALL_EQUAL && v->length == 1 && !v->size) {
@@ -111,13 +111,13 @@ void dist(context &c, uint64_t, const cvl_value &v, const cvl_value &d, cvl_valu
   } else if (known_element(c, v, &bits)) {
     const ref<cvl_vector> r = new_under(d, elem, ALL_EQUAL);
     r->first = bits;
-    if (!r->size) note_sum(*r.get(), int_of(elem, bits), 0, r->length);
-    give(out, r);
+    if (!r->size) note_sum(*r.get(), spread_int_of(elem, bits), 0, r->length);
+    spread_give(out, r);
   } else {
     const ref<cvl_vector> r = new_under(d, elem, SPREAD);
     r->data = ref<cvl_vector>::to(v.as.vector);
-    r->under = descriptor_of(d);
-    give(out, r);
+    r->under = spread_descriptor_of(d);
+    spread_give(out, r);
   }
 }
 
@@ -131,7 +131,7 @@ void index(context &c, uint64_t, const cvl_value &start, const cvl_value &stride
   }
   const bool first_known = known_element(c, start, &first);
   const bool step_known = known_element(c, stride, &step);
-  if (step_known && int_of(elem, step) == 0) {
+  if (step_known && spread_int_of(elem, step) == 0) {
     dist(c, 0, start, d, out);
     return;
   }
@@ -140,10 +140,10 @@ void index(context &c, uint64_t, const cvl_value &start, const cvl_value &stride
   r->step = step;
   if (!first_known) r->data = ref<cvl_vector>::to(start.as.vector);
   if (!step_known) r->steps = ref<cvl_vector>::to(stride.as.vector);
-  r->under = descriptor_of(d);
+  r->under = spread_descriptor_of(d);
   if (first_known && step_known && r->under->count == 1 && !r->size)
-    note_sum(*r.get(), int_of(elem, first), int_of(elem, step), r->length);
-  give(out, r);
+    note_sum(*r.get(), spread_int_of(elem, first), spread_int_of(elem, step), r->length);
+  spread_give(out, r);
 }
 
 /* ---- slices ---- */
@@ -167,7 +167,7 @@ static ref<cvl_vector> slice_of_one_segment(const cvl_vector &v, int64_t first, 
   if (v.kind != PROGRESSION) return s;
   s->first = v.first + (uint64_t)first * v.step;
   if (v.elem == CVL_I32) s->first = (uint32_t)s->first;
-  note_sum(*s.get(), int_of(v.elem, s->first), int_of(v.elem, v.step), n);
+  note_sum(*s.get(), spread_int_of(v.elem, s->first), spread_int_of(v.elem, v.step), n);
   return s;
 }
 
@@ -185,7 +185,7 @@ ref<cvl_vector> slice_of_computed(context &c, uint64_t site, cvl_vector &v, int6
                                   int64_t n) {
   if (v.kind == ALL_EQUAL) {
     const ref<cvl_vector> s = new_slice(v, n);
-    note_sum(*s.get(), int_of(v.elem, v.first), 0, n);
+    note_sum(*s.get(), spread_int_of(v.elem, v.first), 0, n);
     return s;
   }
   if (v.under->count == 1) return slice_of_one_segment(v, first, n);
@@ -231,7 +231,7 @@ void copy_to(work &w, const cvl_value &v, const ref<block> &to, size_t at) {
   }
 }
 
-template <class T> static ref<cvl_vector> copy_elements(work &w, const cvl_value &v) {
+template <class T> static ref<cvl_vector> spread_copy_elements(work &w, const cvl_value &v) {
   const ref<deferred> size = v.form == CVL_VECTOR ? v.as.vector->size : nullptr;
   const bool bounded = w.mode == operand_lengths::BOUNDED && stays_deferred(w.c, size);
   const ref<deferred> domain = w.domain;
@@ -248,9 +248,9 @@ template <class T> static ref<cvl_vector> copy_elements(work &w, const cvl_value
 
 ref<cvl_vector> copy_of(work &w, const cvl_value &v) {
   switch (elem_info((cvl_elem)v.elem)->bytes) {
-  case 1: return copy_elements<uint8_t>(w, v);
-  case 4: return copy_elements<uint32_t>(w, v);
-  default: return copy_elements<uint64_t>(w, v);
+  case 1: return spread_copy_elements<uint8_t>(w, v);
+  case 4: return spread_copy_elements<uint32_t>(w, v);
+  default: return spread_copy_elements<uint64_t>(w, v);
   }
 }
 

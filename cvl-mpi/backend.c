@@ -174,7 +174,7 @@ struct numbers {
   struct comm_counts sent;
 };
 
-static struct numbers greatest(struct cvl_context *c, const struct numbers *mine) {
+static struct numbers backend_greatest(struct cvl_context *c, const struct numbers *mine) {
   enum { NUMBERS = sizeof *mine / sizeof(uint64_t) };
   uint64_t(*all)[NUMBERS] = mpi_alloc(c, c->ranks * sizeof *all), most[NUMBERS] = {0};
   struct numbers found;
@@ -194,7 +194,7 @@ static struct cvl_statistics mpi_statistics(struct cvl_context *c) {
   comm_at(c->comm, "statistics", 0);
   mine.statistics.allocations -= c->armed_own;
   if (c->hosts_own > mine.statistics.allocations) mine.statistics.allocations = c->hosts_own;
-  const struct numbers most = greatest(c, &mine);
+  const struct numbers most = backend_greatest(c, &mine);
   struct cvl_statistics s = most.statistics;
   c->most = most.sent;
   s.allocations += c->armed_all;
@@ -267,16 +267,16 @@ static bool certain_result(struct cvl_context *c, const struct cvl_call *call,
   return cvl_scalar_op(c->int_elem, c->float_elem, call->op, x, out, &kind);
 }
 
-static bool elementwise(struct cvl_context *c, uint64_t site, const struct cvl_call *call,
-                        struct cvl_value *out) {
+static bool backend_elementwise(struct cvl_context *c, uint64_t site,
+                                const struct cvl_call *call, struct cvl_value *out) {
   want(c, call->operand, call->count);
   if (!certain_result(c, call, out)) return local_call(c, site, call, out);
   call_drop(c, call);
   return true;
 }
 
-static bool permute(struct cvl_context *c, uint64_t site, const struct cvl_call *call,
-                    struct cvl_value *out) {
+static bool backend_permute(struct cvl_context *c, uint64_t site, const struct cvl_call *call,
+                            struct cvl_value *out) {
   want(c, call->operand, call->count);
   if (!sizes_fit(call)) return poisoned_call(c, call, out);
   if (!permute_call(c, site, call, out)) return together(c, site, call, out);
@@ -294,8 +294,8 @@ static bool certain_segment(struct cvl_context *c, const struct cvl_value *lengt
   return true;
 }
 
-static bool make_segdes(struct cvl_context *c, uint64_t site, const struct cvl_call *call,
-                        struct cvl_value *out) {
+static bool backend_make_segdes(struct cvl_context *c, uint64_t site,
+                                const struct cvl_call *call, struct cvl_value *out) {
   const struct cvl_value *lengths = &call->operand[0];
   want(c, lengths, 1);
   if (certain_segment(c, lengths, out)) return true;
@@ -303,8 +303,8 @@ static bool make_segdes(struct cvl_context *c, uint64_t site, const struct cvl_c
   return together(c, site, call, out);
 }
 
-static bool lengths(struct cvl_context *c, uint64_t site, const struct cvl_call *call,
-                    struct cvl_value *out) {
+static bool backend_lengths(struct cvl_context *c, uint64_t site, const struct cvl_call *call,
+                            struct cvl_value *out) {
   const struct cvl_value *d = &call->operand[0];
   want(c, d, 1);
   if (segdes_is_held(d)) return lengths_call(c, site, d, out);
@@ -312,8 +312,8 @@ static bool lengths(struct cvl_context *c, uint64_t site, const struct cvl_call 
 }
 
 /* Every rank knows the length. */
-static bool length_of(struct cvl_context *c, uint64_t site, const struct cvl_value *v,
-                      struct cvl_value *out) {
+static bool backend_length_of(struct cvl_context *c, uint64_t site, const struct cvl_value *v,
+                              struct cvl_value *out) {
   want(c, v, 1);
   const uint64_t n = mpi_length(v);
   const bool fits = c->int_elem != CVL_I32 || n <= INT32_MAX;
@@ -329,7 +329,7 @@ static bool mpi_apply(struct cvl_context *c, uint64_t site, const struct cvl_cal
                       struct cvl_value *results) {
   mpi_enter(c, call_name(call->kind), site);
   switch (call->kind) {
-  case CALL_ELEMENTWISE: return elementwise(c, site, call, results);
+  case CALL_ELEMENTWISE: return backend_elementwise(c, site, call, results);
   case CALL_RANDOM:
   case CALL_ASSERT: return local_call(c, site, call, results);
 #define SEGMENTED(kind, function) case CALL_##kind:
@@ -339,10 +339,10 @@ static bool mpi_apply(struct cvl_context *c, uint64_t site, const struct cvl_cal
   case CALL_DIST:
   case CALL_INDEX:
   case CALL_PACK: return segmented_call(c, site, call, results);
-  case CALL_PERMUTE: return permute(c, site, call, results);
-  case CALL_MAKE_SEGDES: return make_segdes(c, site, call, results);
-  case CALL_LENGTHS: return lengths(c, site, call, results);
-  case CALL_LENGTH_OF: return length_of(c, site, &call->operand[0], results);
+  case CALL_PERMUTE: return backend_permute(c, site, call, results);
+  case CALL_MAKE_SEGDES: return backend_make_segdes(c, site, call, results);
+  case CALL_LENGTHS: return backend_lengths(c, site, call, results);
+  case CALL_LENGTH_OF: return backend_length_of(c, site, &call->operand[0], results);
   case CALL_KINDS: break;
   }
   return false;

@@ -13,13 +13,14 @@ uint64_t delayed_random(struct cvl_context *ctx, uint64_t n) {
 }
 
 /* Whether fault a comes before b: by site; of one operation sizes first, in order of rules. */
-static bool comes_before(const struct cvl_error *a, const struct cvl_error *b) {
+static bool delayed_queue_comes_before(const struct cvl_error *a, const struct cvl_error *b) {
   if (a->site != b->site) return a->site < b->site;
   return a->kind == CVL_E_SIZE && (b->kind != CVL_E_SIZE || a->position < b->position);
 }
 
 bool delayed_fault(struct cvl_context *ctx, struct cvl_error e) {
-  if (ctx->error.kind == CVL_E_NONE || comes_before(&e, &ctx->error)) ctx->error = e;
+  if (ctx->error.kind == CVL_E_NONE || delayed_queue_comes_before(&e, &ctx->error))
+    ctx->error = e;
   return false;
 }
 
@@ -193,7 +194,7 @@ static bool operands_ready(const struct task *t) {
   return true;
 }
 
-static bool rules_hold(struct cvl_context *ctx, const struct task *t) {
+static bool delayed_queue_rules_hold(struct cvl_context *ctx, const struct task *t) {
   const struct superop *op = t->kernel->op;
   for (uint32_t i = 0; i < op->rule_count; i++) {
     struct cvl_size a = delayed_superop_size(ctx, op, op->rules[i].a, t->operand);
@@ -203,8 +204,8 @@ static bool rules_hold(struct cvl_context *ctx, const struct task *t) {
   return true;
 }
 
-static bool sizes_agree(struct cvl_context *ctx, const struct task *t) {
-  if (t->kernel) return rules_hold(ctx, t);
+static bool delayed_queue_sizes_agree(struct cvl_context *ctx, const struct task *t) {
+  if (t->kernel) return delayed_queue_rules_hold(ctx, t);
   struct call_extent extent[CALL_OPERANDS] = {{0}};
   bool present[CALL_OPERANDS] = {0};
   for (unsigned i = 0; i < t->operand_count; i++) {
@@ -243,7 +244,7 @@ static void inner_operands(struct task *t) {
 }
 
 /* Asks the wrapped back end. */
-static bool perform(struct cvl_context *ctx, struct task *t) {
+static bool delayed_queue_perform(struct cvl_context *ctx, struct task *t) {
   inner_operands(t);
   if (!t->kernel) {
     struct cvl_call call = t->call;
@@ -283,23 +284,23 @@ static bool keep_result(struct cvl_context *ctx, uint64_t site, struct node *n,
 }
 
 /* Whether the operation is not to be done any more, which is then its fault. */
-static bool stopped(struct cvl_context *ctx, const struct task *t) {
+static bool delayed_queue_stopped(struct cvl_context *ctx, const struct task *t) {
   if (!ctx->stop.asks || !ctx->stop.asks(ctx->stop.with)) return false;
   delayed_fault(ctx, (struct cvl_error){.kind = CVL_E_STOPPED, .site = t->site});
   return true;
 }
 
-static bool run_operation(struct cvl_context *ctx, struct task *t) {
+static bool delayed_queue_run_operation(struct cvl_context *ctx, struct task *t) {
   if (!operands_ready(t)) return false;
-  if (stopped(ctx, t)) return false;
-  if (!sizes_agree(ctx, t)) {
+  if (delayed_queue_stopped(ctx, t)) return false;
+  if (!delayed_queue_sizes_agree(ctx, t)) {
     blame_sizes(ctx, t);
     return false;
   }
-  bool ok = perform(ctx, t);
+  bool ok = delayed_queue_perform(ctx, t);
   bool fault =
       delayed_take_inner_fault(ctx, t->site, t->kernel ? t->kernel->op->node_count : 1);
-  if (!ok && !fault && !stopped(ctx, t)) {
+  if (!ok && !fault && !delayed_queue_stopped(ctx, t)) {
     device_fault(ctx, t->site, "refused without a fault");
   }
   for (unsigned r = 0; r < t->out_count && ok; r++) {
@@ -337,7 +338,7 @@ void task_run(struct cvl_context *ctx, struct task *t) {
   if (t->requirement) {
     run_requirement(ctx, t);
   } else {
-    ok = run_operation(ctx, t);
+    ok = delayed_queue_run_operation(ctx, t);
   }
   for (unsigned r = 0; r < t->out_count; r++) {
     if (!ok) make_harmless(ctx, t->out[r]);

@@ -97,8 +97,9 @@ static bool uploaded(struct cvl_context *ctx, uint64_t site, struct node *node, 
 }
 
 /* Host data must be copied at once. */
-static bool upload(struct cvl_context *ctx, uint64_t site, bool segdes, enum cvl_elem elem,
-                   uint64_t n, const void *data, struct cvl_value *out) {
+static bool delayed_upload(struct cvl_context *ctx, uint64_t site, bool segdes,
+                           enum cvl_elem elem, uint64_t n, const void *data,
+                           struct cvl_value *out) {
   memset(out, POISON, sizeof *out);
   struct node *node = node_new(ctx, site, segdes, elem);
   if (!node) return false;
@@ -118,12 +119,12 @@ static bool upload(struct cvl_context *ctx, uint64_t site, bool segdes, enum cvl
 
 static bool delayed_from_host(struct cvl_context *ctx, uint64_t site, enum cvl_elem elem,
                               uint64_t n, const void *data, struct cvl_value *out) {
-  return upload(ctx, site, false, elem, n, data, out);
+  return delayed_upload(ctx, site, false, elem, n, data, out);
 }
 
 static bool delayed_segdes_from_host(struct cvl_context *ctx, uint64_t site, uint64_t n,
                                      const int64_t *lengths, struct cvl_value *out) {
-  return upload(ctx, site, true, CVL_I64, n, lengths, out);
+  return delayed_upload(ctx, site, true, CVL_I64, n, lengths, out);
 }
 
 /* ---- memory in common with the host: as the wrapped back end has it ---- */
@@ -169,7 +170,7 @@ static bool delayed_generate_segdes(struct cvl_context *ctx, uint64_t site, uint
 }
 
 /* Waits for a value; NULL if it needs no waiting. */
-static struct node *await(struct cvl_context *ctx, const struct cvl_value *v) {
+static struct node *delayed_await(struct cvl_context *ctx, const struct cvl_value *v) {
   struct node *n = node_of(v);
   if (n && n->state == NODE_WAITING) {
     ctx->waits++;
@@ -180,7 +181,7 @@ static struct node *await(struct cvl_context *ctx, const struct cvl_value *v) {
 
 static bool delayed_to_host(struct cvl_context *ctx, const struct cvl_value *v, uint64_t first,
                             uint64_t n, void *dst) {
-  struct node *node = await(ctx, v);
+  struct node *node = delayed_await(ctx, v);
   bool segdes = v->form == CVL_SEGDES || v->form == CVL_ONE_SEGMENT;
   size_t bytes =
       (size_t)n * (segdes ? sizeof(int64_t) : elem_info((enum cvl_elem)v->elem)->bytes);
@@ -194,7 +195,7 @@ static bool delayed_to_host(struct cvl_context *ctx, const struct cvl_value *v, 
 
 static bool delayed_export(struct cvl_context *ctx, const struct cvl_value *v,
                            struct cvl_export *exported) {
-  const struct node *node = await(ctx, v);
+  const struct node *node = delayed_await(ctx, v);
   return ctx->error.kind == CVL_E_NONE && node && node->state == NODE_READY &&
          ctx->b->sharing->export_vector(ctx->inner, &node->inner, exported);
 }
@@ -214,7 +215,7 @@ static void answered(struct cvl_context *ctx, uint64_t site, struct node *node, 
 static bool delayed_slice(struct cvl_context *ctx, uint64_t site, const struct cvl_value *v,
                           uint64_t first, uint64_t n, struct cvl_value *out) {
   const bool segdes = v->form == CVL_SEGDES || v->form == CVL_ONE_SEGMENT;
-  struct node *of = await(ctx, v);
+  struct node *of = delayed_await(ctx, v);
   const bool owned = of && v->owned, sound = !of || of->state == NODE_READY;
   struct cvl_value in = of ? of->inner : *v, slice = {.form = CVL_NOTHING};
   struct node *node = node_new(ctx, site, segdes, segdes ? CVL_I64 : (enum cvl_elem)v->elem);
@@ -239,7 +240,7 @@ static bool delayed_allocate(struct cvl_context *ctx, uint64_t site, enum cvl_el
 /* A target that lacks elements is as harmless as they are. */
 static bool delayed_fill(struct cvl_context *ctx, uint64_t site, const struct cvl_value *target,
                          uint64_t first, const struct cvl_value *v) {
-  struct node *to = node_of(target), *of = await(ctx, v);
+  struct node *to = node_of(target), *of = delayed_await(ctx, v);
   struct cvl_value in = of ? of->inner : *v;
   in.owned = 0;
   bool ok = to->state == NODE_READY && (!of || of->state == NODE_READY);
@@ -257,7 +258,7 @@ static bool await_all(struct cvl_context *ctx, uint64_t n, const struct cvl_valu
   bool sound = true;
   *count = 0;
   for (uint64_t i = 0; i < n; i++) {
-    const struct node *d = await(ctx, &descriptors[i]);
+    const struct node *d = delayed_await(ctx, &descriptors[i]);
     sound &= !d || d->state == NODE_READY;
     inner[i] = d ? d->inner : descriptors[i];
     inner[i].owned = 0;
@@ -329,7 +330,7 @@ static bool delayed_require_equal(struct cvl_context *ctx, uint64_t site, struct
 }
 
 /* What is known beforehand of the size of result r. */
-static void expect_sizes(struct cvl_context *ctx, struct task *t, unsigned r) {
+static void delayed_expect_sizes(struct cvl_context *ctx, struct task *t, unsigned r) {
   const struct cvl_value *v = t->operand;
   struct node *n = t->out[r];
   struct cvl_size first = delayed_length(ctx, &v[0]);
@@ -380,7 +381,7 @@ static bool delayed_apply(struct cvl_context *ctx, uint64_t site, const struct c
     bool segdes = call_gives_segdes(call->kind, r);
     t->out[r] = node_new(ctx, site, segdes, segdes ? CVL_I64 : elem);
     ok = t->out[r] != NULL;
-    if (ok) expect_sizes(ctx, t, r);
+    if (ok) delayed_expect_sizes(ctx, t, r);
   }
   return task_submit(ctx, t, ok, results);
 }

@@ -171,9 +171,9 @@ static bool find_function(const char *path, void *library, const char *name, voi
 }
 
 /* inner: NULL, or what holds its vectors. */
-static const struct cvl_backend *load(const char *path, void *library,
-                                      const struct cvl_backend *inner,
-                                      char why[PLUGIN_WHY_MAX]) {
+static const struct cvl_backend *plugin_load(const char *path, void *library,
+                                             const struct cvl_backend *inner,
+                                             char why[PLUGIN_WHY_MAX]) {
   const struct cvl_backend *backend = NULL;
   backend_for *alone;
   backend_over *over;
@@ -190,8 +190,8 @@ static const struct cvl_backend *load(const char *path, void *library,
   return NULL;
 }
 
-static const struct cvl_backend *open_one(const char *name, const struct cvl_backend *inner,
-                                          char why[PLUGIN_WHY_MAX]) {
+static const struct cvl_backend *
+plugin_open_one(const char *name, const struct cvl_backend *inner, char why[PLUGIN_WHY_MAX]) {
   struct folders folders;
   char path[PATH_MAX];
   find_folders(&folders);
@@ -209,15 +209,15 @@ static const struct cvl_backend *open_one(const char *name, const struct cvl_bac
     snprintf(why, PLUGIN_WHY_MAX, "it cannot be loaded: %.900s", reason ? reason : path);
     return NULL;
   }
-  const struct cvl_backend *backend = load(path, library, inner, why);
+  const struct cvl_backend *backend = plugin_load(path, library, inner, why);
   if (!backend) dlclose(library);
   return backend;
 }
 
 const struct cvl_backend *plugin_open(const char *name, char why[PLUGIN_WHY_MAX]) {
   struct pair pair;
-  if (!is_pair(name, &pair)) return open_one(name, NULL, why);
+  if (!is_pair(name, &pair)) return plugin_open_one(name, NULL, why);
   const struct cvl_backend *inner = cvl_backend_find(pair.inner);
-  if (!inner) inner = open_one(pair.inner, NULL, why);
-  return inner ? open_one(pair.outer, inner, why) : NULL;
+  if (!inner) inner = plugin_open_one(pair.inner, NULL, why);
+  return inner ? plugin_open_one(pair.outer, inner, why) : NULL;
 }

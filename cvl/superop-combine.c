@@ -69,15 +69,15 @@ const struct opcode_info *superop_combination_row(uint32_t op) {
   return &rows[op - SUPEROP_COLUMN];
 }
 
-static bool is_consumer(uint8_t role) {
+static bool superop_combine_is_consumer(uint8_t role) {
   return role == ROLE_COMBINE_REDUCE || role == ROLE_COMBINE_SCAN ||
          role == ROLE_COMBINE_SCATTER;
 }
 
 bool superop_waives(const struct superop *op, const struct superop_node *node,
                     const struct size_rule *rule) {
-  return node->operand_count == 4 && is_consumer(node->role) && rule->a == LEN(IDENTITY) &&
-         node->operands[IDENTITY] >= op->param_count;
+  return node->operand_count == 4 && superop_combine_is_consumer(node->role) &&
+         rule->a == LEN(IDENTITY) && node->operands[IDENTITY] >= op->param_count;
 }
 
 /* ---- where a combination is ---- */
@@ -86,7 +86,7 @@ struct superop_combination superop_combination_at(const struct superop *op, uint
   struct superop_combination c = {.first = first};
   while (op->nodes[first + c.count].role == ROLE_COLUMN) c.count++;
   c.ends = first + c.count;
-  while (!is_consumer(op->nodes[c.ends].role)) c.ends++;
+  while (!superop_combine_is_consumer(op->nodes[c.ends].role)) c.ends++;
   return c;
 }
 
@@ -144,7 +144,7 @@ static const char *refuse_consumer(struct check *c, uint32_t k) {
 }
 
 /* Checks node k against the nodes before it; returns what is wrong, or NULL. */
-static const char *pass(struct check *c, uint32_t k) {
+static const char *superop_combine_pass(struct check *c, uint32_t k) {
   const struct superop_node *node = &c->op->nodes[k];
   switch ((enum superop_role)node->role) {
   case ROLE_COLUMN: return refuse_column(c, k);
@@ -176,29 +176,30 @@ static const char *pass(struct check *c, uint32_t k) {
   return c->inside ? "a combination may contain elementwise operations only" : NULL;
 }
 
-static bool is_spread_constant(const struct check *c, uint32_t value) {
+static bool superop_combine_is_spread_constant(const struct check *c, uint32_t value) {
   if (value < c->op->param_count) return false;
   const struct superop_node *definition = &c->op->nodes[c->definitions[value]];
   return definition->role == ROLE_SPREAD && definition->operands[0] >= c->op->param_count;
 }
 
 /* Why a value may not be operand i of node k; NULL if it may. */
-static const char *refuse_operand(const struct check *c, uint32_t k, uint32_t i) {
+static const char *superop_combine_refuse_operand(const struct check *c, uint32_t k,
+                                                  uint32_t i) {
   const struct superop_node *node = &c->op->nodes[k];
   const uint32_t value = node->operands[i];
   const uint32_t of = value < c->op->param_count ? 0 : c->hidden[c->definitions[value]];
-  const bool of_function =
-      c->inside && node->role != ROLE_COLUMN && !(is_consumer(node->role) && i >= OTHERS);
+  const bool of_function = c->inside && node->role != ROLE_COLUMN &&
+                           !(superop_combine_is_consumer(node->role) && i >= OTHERS);
   if (of && !(of_function && of == c->first + 1)) {
     return "an operand is inside a combination, of which only the results are known";
   }
-  if (!of_function || of || is_spread_constant(c, value)) return NULL;
+  if (!of_function || of || superop_combine_is_spread_constant(c, value)) return NULL;
   return "an operand comes from outside of the combination, and is no column of it";
 }
 
 /* What a combination reads lives to its end: f is computed again and again. */
-static void extend_uses(struct superop *op, const uint32_t *definitions, uint32_t first,
-                        uint32_t last) {
+static void superop_combine_extend_uses(struct superop *op, const uint32_t *definitions,
+                                        uint32_t first, uint32_t last) {
   for (uint32_t k = first; k <= last; k++) {
     const struct superop_node *node = &op->nodes[k];
     for (uint32_t i = 0; i < node->operand_count; i++) {
@@ -226,15 +227,15 @@ bool superop_complete_combinations(struct superop *op, const uint32_t *definitio
   struct check c = {.op = op, .definitions = definitions, .hidden = hidden};
   for (uint32_t k = 0; k < op->node_count; k++) {
     *node = k;
-    *why = pass(&c, k);
+    *why = superop_combine_pass(&c, k);
     for (uint32_t i = 0; !*why && i < op->nodes[k].operand_count; i++) {
-      *why = refuse_operand(&c, k, i);
+      *why = superop_combine_refuse_operand(&c, k, i);
     }
     if (*why) return false;
-    hidden[k] = c.inside && !is_consumer(op->nodes[k].role) ? c.first + 1 : 0;
+    hidden[k] = c.inside && !superop_combine_is_consumer(op->nodes[k].role) ? c.first + 1 : 0;
     if (!c.inside || c.ends < c.columns) continue;
     c.inside = false;
-    extend_uses(op, definitions, c.first, k);
+    superop_combine_extend_uses(op, definitions, c.first, k);
   }
   *node = op->node_count;
   *why = c.inside ? "a combination does not end" : NULL;

@@ -89,27 +89,28 @@ struct check {
   uint32_t *loops; /* of every node: one more than the first node of the loop it is hidden in */
 };
 
-static bool is_spread_constant(const struct check *c, uint32_t value) {
+static bool superop_loop_is_spread_constant(const struct check *c, uint32_t value) {
   if (value < c->op->param_count) return false;
   const struct superop_node *definition = &c->op->nodes[c->definitions[value]];
   return definition->role == ROLE_SPREAD && definition->operands[0] >= c->op->param_count;
 }
 
 /* Why a value may not be an operand of node k; NULL if it may. */
-static const char *refuse_operand(const struct check *c, uint32_t k, uint32_t value) {
+static const char *superop_loop_refuse_operand(const struct check *c, uint32_t k,
+                                               uint32_t value) {
   bool param = value < c->op->param_count;
   uint32_t loop = param ? 0 : c->loops[c->definitions[value]];
   if (loop && (!c->inside || loop != c->first + 1)) {
     return "an operand is inside a loop, of which only the results of NEXT are known";
   }
   if (!c->inside || c->op->nodes[k].role == ROLE_CARRY || loop) return NULL;
-  return is_spread_constant(c, value)
+  return superop_loop_is_spread_constant(c, value)
              ? NULL
              : "an operand comes from outside of the loop and is not carried";
 }
 
 /* Checks node k against the nodes before it; returns what is wrong, or NULL. */
-static const char *pass(struct check *c, uint32_t k) {
+static const char *superop_loop_pass(struct check *c, uint32_t k) {
   const struct superop_node *node = &c->op->nodes[k];
   switch ((enum superop_role)node->role) {
   case ROLE_CARRY:
@@ -156,8 +157,8 @@ static const char *pass(struct check *c, uint32_t k) {
 }
 
 /* Values that a round reads live to the end of the loop. */
-static void extend_uses(struct superop *op, const uint32_t *definitions, uint32_t first,
-                        uint32_t last) {
+static void superop_loop_extend_uses(struct superop *op, const uint32_t *definitions,
+                                     uint32_t first, uint32_t last) {
   for (uint32_t k = first; k <= last; k++) {
     const struct superop_node *node = &op->nodes[k];
     for (uint32_t i = 0; node->role != ROLE_CARRY && i < node->operand_count; i++) {
@@ -176,15 +177,15 @@ bool superop_complete_loops(struct superop *op, const uint32_t *definitions, con
   struct check c = {.op = op, .definitions = definitions, .loops = loops};
   for (uint32_t k = 0; k < op->node_count; k++) {
     *node = k;
-    *why = pass(&c, k);
+    *why = superop_loop_pass(&c, k);
     for (uint32_t i = 0; !*why && i < op->nodes[k].operand_count; i++) {
-      *why = refuse_operand(&c, k, op->nodes[k].operands[i]);
+      *why = superop_loop_refuse_operand(&c, k, op->nodes[k].operands[i]);
     }
     if (*why) return false;
     loops[k] = c.inside && op->nodes[k].role != ROLE_NEXT ? c.first + 1 : 0;
     if (!c.inside || c.nexts < c.carried) continue;
     c.inside = false;
-    extend_uses(op, definitions, c.first, k);
+    superop_loop_extend_uses(op, definitions, c.first, k);
   }
   for (uint32_t i = 0; i < op->output_count && !c.inside; i++) {
     uint32_t v = op->outputs[i];

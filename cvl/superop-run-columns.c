@@ -124,7 +124,8 @@ struct cvl_value comb_where(struct combination *w, struct cvl_value flags, uint6
 /* ---- the function ---- */
 
 /* The CONST that value v is a DIST of; NULL of any other value before the combination. */
-static const struct superop_node *constant_of(const struct superop *op, uint32_t v) {
+static const struct superop_node *superop_run_columns_constant_of(const struct superop *op,
+                                                                  uint32_t v) {
   uint32_t k = 0;
   if (v < op->param_count) return NULL;
   while (op->nodes[k].result != v || op->nodes[k].result_count == 0) k++;
@@ -174,7 +175,8 @@ static void set_pairs(struct combination *w, const struct cvl_value *x,
 static void set_constants(struct combination *w, uint64_t n) {
   for (uint32_t i = 0; i < w->constant_count && w->ok; i++) {
     const uint32_t v = w->constants[i];
-    const struct cvl_value x = comb_flat(w, constant_of(w->r->op, v)->constant, n);
+    const struct cvl_value x =
+        comb_flat(w, superop_run_columns_constant_of(w->r->op, v)->constant, n);
     if (!w->ok) return;
     w->held_count--;
     w->values[v] = x;

@@ -64,7 +64,8 @@ static void sweep_up(struct combination *w) {
 
 /* ---- downwards ---- */
 
-static struct cvl_value is_last(struct combination *w, const struct level *l) {
+static struct cvl_value superop_run_combine_is_last(struct combination *w,
+                                                    const struct level *l) {
   return comb_map(w, OP_EQ, comb_map_number(w, OP_ADD, l->position, 1, l->n), l->length);
 }
 
@@ -75,7 +76,7 @@ static struct cvl_value find_others(struct combination *w, const struct level *l
   const struct cvl_value left = comb_map_number(w, OP_EQ, bit, 0, l->n);
   struct cvl_value flags =
       comb_map(w, OP_AND, left, comb_map_number(w, OP_GT, l->position, 0, l->n));
-  if (!w->scan) flags = comb_map(w, OP_AND, flags, is_last(w, l));
+  if (!w->scan) flags = comb_map(w, OP_AND, flags, superop_run_combine_is_last(w, l));
   return comb_where(w, flags, l->n);
 }
 
@@ -100,7 +101,7 @@ static void descend(struct combination *w, const struct level *l, uint64_t pairs
 }
 
 /* The prefixes of level 0: where all are wanted, else right at last elements only. */
-static void combine(struct combination *w, struct cvl_value *prefix) {
+static void suite_combine(struct combination *w, struct cvl_value *prefix) {
   sweep_up(w);
   for (uint32_t c = 0; c < w->at.count && w->ok; c++) {
     prefix[c] = w->levels[w->level_count - 1].x[c];
@@ -112,7 +113,8 @@ static void combine(struct combination *w, struct cvl_value *prefix) {
 
 /* ---- under a descriptor ---- */
 
-static struct cvl_value operand(const struct combination *w, uint32_t column, uint32_t i) {
+static struct cvl_value superop_run_combine_operand(const struct combination *w,
+                                                    uint32_t column, uint32_t i) {
   struct cvl_value v = w->r->values[comb_consumer(w, column)->operands[i]];
   v.owned = 0;
   return v;
@@ -120,7 +122,8 @@ static struct cvl_value operand(const struct combination *w, uint32_t column, ui
 
 /* Positions, and lengths where they matter, of the lowest level under d, of `count` segments.
  */
-static void find_positions(struct combination *w, struct cvl_value d, uint64_t count) {
+static void superop_run_combine_find_positions(struct combination *w, struct cvl_value d,
+                                               uint64_t count) {
   struct level *l = &w->levels[0];
   const struct cvl_value zeros = comb_flat(w, comb_number(w, 0), count),
                          ones = comb_flat(w, comb_number(w, 1), count);
@@ -138,28 +141,30 @@ static void find_positions(struct combination *w, struct cvl_value d, uint64_t c
 }
 
 /* The identity of a column, for each of `count` segments. */
-static struct cvl_value identities(struct combination *w, uint32_t column, uint64_t count) {
-  const struct cvl_value v = operand(w, column, 2);
+static struct cvl_value superop_run_combine_identities(struct combination *w, uint32_t column,
+                                                       uint64_t count) {
+  const struct cvl_value v = superop_run_combine_operand(w, column, 2);
   return comb_consumer(w, column)->operands[2] < w->r->op->param_count ? v
                                                                        : comb_flat(w, v, count);
 }
 
-static uint64_t segment_count(struct combination *w, struct cvl_value d) {
+static uint64_t superop_run_combine_segment_count(struct combination *w, struct cvl_value d) {
   struct cvl_size n = w->r->b->count(w->r->ctx, &d);
   if (w->ok && n.symbol) w->ok = w->r->b->resolve(w->r->ctx, &n);
   return n.bound;
 }
 
-static void reduce(struct combination *w, struct cvl_value *out) {
+static void superop_run_combine_reduce(struct combination *w, struct cvl_value *out) {
   const struct level *l = &w->levels[0];
-  const struct cvl_value d = operand(w, 0, 3);
-  const uint64_t count = segment_count(w, d);
+  const struct cvl_value d = superop_run_combine_operand(w, 0, 3);
+  const uint64_t count = superop_run_combine_segment_count(w, d);
   struct cvl_value prefix[SUPEROP_COLUMNS_MAX];
-  for (uint32_t c = 0; c < w->at.count; c++) out[c] = identities(w, c, count);
+  for (uint32_t c = 0; c < w->at.count; c++)
+    out[c] = superop_run_combine_identities(w, c, count);
   if (l->n == 0) return;
-  find_positions(w, d, count);
-  combine(w, prefix);
-  const struct cvl_value last = comb_where(w, is_last(w, l), l->n);
+  superop_run_combine_find_positions(w, d, count);
+  suite_combine(w, prefix);
+  const struct cvl_value last = comb_where(w, superop_run_combine_is_last(w, l), l->n);
   const uint64_t n = comb_length_of(w, &last);
   const struct cvl_value segments = comb_spread(w, comb_count_up(w, 0, count), d);
   const struct cvl_value to = comb_gather(w, segments, l->n, last, n);
@@ -168,15 +173,15 @@ static void reduce(struct combination *w, struct cvl_value *out) {
   }
 }
 
-static void scan(struct combination *w, struct cvl_value *out) {
+static void superop_run_combine_scan(struct combination *w, struct cvl_value *out) {
   const struct level *l = &w->levels[0];
   const struct superop_node *first = comb_consumer(w, 0);
   const bool inclusive = first->op == SUPEROP_COMBINE_SCAN_INCLUSIVE;
-  const struct cvl_value d = operand(w, 0, inclusive ? 2 : 3);
+  const struct cvl_value d = superop_run_combine_operand(w, 0, inclusive ? 2 : 3);
   for (uint32_t c = 0; c < w->at.count; c++) out[c] = l->x[c];
   if (l->n == 0) return;
-  find_positions(w, d, segment_count(w, d));
-  combine(w, out);
+  superop_run_combine_find_positions(w, d, superop_run_combine_segment_count(w, d));
+  suite_combine(w, out);
   if (inclusive) return;
   const struct cvl_value others =
       comb_where(w, comb_map_number(w, OP_GT, l->position, 0, l->n), l->n);
@@ -184,7 +189,7 @@ static void scan(struct combination *w, struct cvl_value *out) {
   const struct cvl_value before = comb_map_number(w, OP_SUB, others, 1, n);
   for (uint32_t c = 0; c < w->at.count; c++) {
     const bool each = comb_consumer(w, c)->operands[2] < w->r->op->param_count;
-    const struct cvl_value v = operand(w, c, 2),
+    const struct cvl_value v = superop_run_combine_operand(w, c, 2),
                            shifted = comb_gather(w, out[c], l->n, before, n);
     out[c] = comb_scatter(w, shifted, others, n,
                           each ? comb_spread(w, v, d) : comb_flat(w, v, l->n), l->n);
@@ -198,9 +203,9 @@ static void scan(struct combination *w, struct cvl_value *out) {
 static struct cvl_value find_slots(struct combination *w, uint64_t defaults) {
   return comb_move(w, OP_BPERMUTE,
                    (struct cvl_permute){.values = comb_count_up(w, 0, defaults),
-                                        .index = operand(w, 0, 2),
-                                        .s = operand(w, 0, 5),
-                                        .d = operand(w, 0, 4)});
+                                        .index = superop_run_combine_operand(w, 0, 2),
+                                        .s = superop_run_combine_operand(w, 0, 5),
+                                        .d = superop_run_combine_operand(w, 0, 4)});
 }
 
 /* Where n defaults, and the m elements behind them, are when they are sorted by slot. */
@@ -218,7 +223,8 @@ static struct cvl_value find_order(struct combination *w, struct cvl_value slots
 }
 
 /* The lowest level's positions and lengths; `starts`: where the n defaults are among all. */
-static void find_groups(struct combination *w, struct cvl_value starts, uint64_t n) {
+static void superop_run_combine_find_groups(struct combination *w, struct cvl_value starts,
+                                            uint64_t n) {
   const uint64_t all = w->levels[0].n;
   const struct cvl_value later = comb_gather(w, starts, n, comb_count_up(w, 1, n - 1), n - 1);
   const struct cvl_value begins = comb_scatter(w, later, comb_count_up(w, 1, n - 1), n - 1,
@@ -232,15 +238,16 @@ static void find_groups(struct combination *w, struct cvl_value starts, uint64_t
                 w->r->b->apply(w->r->ctx, w->r->site,
                                &CVL_CALL(CALL_MAKE_SEGDES, OP_MAKE_SEGDES, lengths), &d),
                 &d);
-  find_positions(w, d, n);
+  superop_run_combine_find_positions(w, d, n);
 }
 
 /* Column c, sorted: n defaults and the m elements. */
-static struct cvl_value merge(struct combination *w, uint32_t c, struct cvl_value starts,
-                              uint64_t n, struct cvl_value others, uint64_t m) {
+static struct cvl_value superop_run_combine_merge(struct combination *w, uint32_t c,
+                                                  struct cvl_value starts, uint64_t n,
+                                                  struct cvl_value others, uint64_t m) {
   const struct cvl_value defaults =
       comb_move(w, OP_FPERMUTE,
-                (struct cvl_permute){.values = operand(w, c, 3),
+                (struct cvl_permute){.values = superop_run_combine_operand(w, c, 3),
                                      .index = starts,
                                      .flags = comb_flat(w, cvl_scalar_bool(true), n),
                                      .s = cvl_one_segment(n),
@@ -257,19 +264,20 @@ static void scatter_groups(struct combination *w, struct cvl_value slots, uint64
   const struct cvl_value order = find_order(w, slots, n, m);
   const struct cvl_value starts = comb_gather(w, order, all, comb_count_up(w, 0, n), n);
   const struct cvl_value others = comb_gather(w, order, all, comb_count_up(w, n, m), m);
-  for (uint32_t c = 0; c < w->at.count; c++) l->x[c] = merge(w, c, starts, n, others, m);
+  for (uint32_t c = 0; c < w->at.count; c++)
+    l->x[c] = superop_run_combine_merge(w, c, starts, n, others, m);
   l->n = all;
-  find_groups(w, starts, n);
-  combine(w, out);
-  const struct cvl_value last = comb_where(w, is_last(w, l), all);
+  superop_run_combine_find_groups(w, starts, n);
+  suite_combine(w, out);
+  const struct cvl_value last = comb_where(w, superop_run_combine_is_last(w, l), all);
   for (uint32_t c = 0; c < w->at.count; c++) out[c] = comb_gather(w, out[c], all, last, n);
 }
 
 /* ---- the whole ---- */
 
 /* Requires of node k that two sizes are equal, and waits for them. */
-static void require(struct combination *w, uint32_t k, struct cvl_size a, struct cvl_size b,
-                    int rule) {
+static void superop_run_combine_require(struct combination *w, uint32_t k, struct cvl_size a,
+                                        struct cvl_size b, int rule) {
   const struct cvl_backend *back = w->r->b;
   w->r->site = w->site + k;
   if (a.symbol && w->ok) w->ok = back->resolve(w->r->ctx, &a);
@@ -284,8 +292,8 @@ static void require_row(struct combination *w, uint32_t k) {
   const struct size_rule *rules = superop_info(node->op)->rules;
   for (int i = 0; rules[i].a && w->ok; i++) {
     if (superop_waives(w->r->op, node, &rules[i])) continue;
-    require(w, k, run_size(&w->inside, node, rules[i].a),
-            run_size(&w->inside, node, rules[i].b), i);
+    superop_run_combine_require(w, k, run_size(&w->inside, node, rules[i].a),
+                                run_size(&w->inside, node, rules[i].b), i);
   }
 }
 
@@ -300,7 +308,8 @@ static void require_columns(struct combination *w) {
   for (uint32_t c = 0; c < w->at.count && w->ok; c++) {
     const uint32_t k = w->at.first + c;
     const struct cvl_value *x = &w->r->values[nodes[k].operands[0]];
-    require(w, k, w->r->b->length(w->r->ctx, first), w->r->b->length(w->r->ctx, x), 0);
+    superop_run_combine_require(w, k, w->r->b->length(w->r->ctx, first),
+                                w->r->b->length(w->r->ctx, x), 0);
     w->levels[0].x[c] = *x;
     w->levels[0].x[c].owned = 0;
   }
@@ -319,7 +328,7 @@ static void find_int(struct combination *w) {
   w->r->b->release(w->r->ctx, &n);
 }
 
-static void execute(struct combination *w, struct cvl_value *out) {
+static void superop_run_combine_execute(struct combination *w, struct cvl_value *out) {
   const bool scatters = comb_consumer(w, 0)->role == ROLE_COMBINE_SCATTER;
   uint64_t defaults = 0;
   struct cvl_value slots = {0};
@@ -327,7 +336,7 @@ static void execute(struct combination *w, struct cvl_value *out) {
   if (w->ok) require_row(w, w->at.ends);
   find_int(w);
   if (scatters && w->ok) {
-    const struct cvl_value d = operand(w, 0, 3);
+    const struct cvl_value d = superop_run_combine_operand(w, 0, 3);
     defaults = comb_length_of(w, &d);
     slots = find_slots(w, defaults);
   }
@@ -336,16 +345,16 @@ static void execute(struct combination *w, struct cvl_value *out) {
   w->levels[0].n = comb_length_of(w, &w->levels[0].x[0]);
   if (!w->ok) return;
   comb_find_constants(w);
-  if (comb_consumer(w, 0)->role == ROLE_COMBINE_REDUCE) reduce(w, out);
-  if (w->scan) scan(w, out);
+  if (comb_consumer(w, 0)->role == ROLE_COMBINE_REDUCE) superop_run_combine_reduce(w, out);
+  if (w->scan) superop_run_combine_scan(w, out);
   if (scatters && defaults > 0) scatter_groups(w, slots, defaults, out);
   for (uint32_t c = 0; c < w->at.count && scatters && defaults == 0; c++) {
-    out[c] = operand(w, c, 3);
+    out[c] = superop_run_combine_operand(w, c, 3);
   }
 }
 
 /* The results become values; the last uses of what was read are over. */
-static void deliver(struct combination *w, const struct cvl_value *out) {
+static void superop_run_combine_deliver(struct combination *w, const struct cvl_value *out) {
   const struct superop *op = w->r->op;
   const uint32_t last = w->at.ends + w->at.count - 1;
   for (uint32_t c = 0; c < w->at.count; c++) {
@@ -376,8 +385,8 @@ bool run_combination(struct run *r, uint32_t *k) {
   for (uint32_t v = r->op->nodes[*k].result; v < comb_consumer(&w, 0)->result; v++) {
     r->values[v].owned = 0; /* never set */
   }
-  execute(&w, out);
-  if (w.ok) deliver(&w, out);
+  superop_run_combine_execute(&w, out);
+  if (w.ok) superop_run_combine_deliver(&w, out);
   comb_release_to(&w, 0);
   if (w.ok) *k = w.at.ends + w.at.count - 1;
   return w.ok;

@@ -41,8 +41,8 @@ static bool require_sizes(struct run *r, const struct superop_node *node) {
 /* An elementwise operation on scalars whose result is of the class of its operands, or BOOL:
  * only then do the operands give the widths. Functions of a FLOAT are left to the back end,
  * which may have its own bits. False if it is none of these, or at fault. */
-static bool execute_scalar(enum cvl_op op, const struct cvl_value *v, uint32_t n,
-                           struct cvl_value *out) {
+static bool superop_run_execute_scalar(enum cvl_op op, const struct cvl_value *v, uint32_t n,
+                                       struct cvl_value *out) {
   for (uint32_t i = 0; i < n; i++) {
     if (v[i].form != CVL_SCALAR) return false;
   }
@@ -56,15 +56,15 @@ static bool execute_scalar(enum cvl_op op, const struct cvl_value *v, uint32_t n
                        v, out, &fault);
 }
 
-static bool execute(struct run *r, const struct superop_node *node, const struct cvl_value *v,
-                    struct cvl_value *out) {
+static bool superop_run_execute(struct run *r, const struct superop_node *node,
+                                const struct cvl_value *v, struct cvl_value *out) {
   const enum opcode op = (enum opcode)node->op;
   const struct opcode_info *info = superop_info(op);
   struct cvl_call call;
   switch ((enum superop_role)node->role) {
   case ROLE_CONST: out[0] = node->constant; return true;
   case ROLE_MAP:
-    if (execute_scalar(info->operation, v, node->operand_count, out)) return true;
+    if (superop_run_execute_scalar(info->operation, v, node->operand_count, out)) return true;
     break;
   case ROLE_SPREAD:
   case ROLE_INDEX:
@@ -91,7 +91,7 @@ static bool execute(struct run *r, const struct superop_node *node, const struct
 
 /* Whether operand i of node k may take the reference: this is the last use of the value, and
  * the only one in this node. */
-static bool may_take(const struct run *r, uint32_t k, uint32_t i) {
+static bool superop_run_may_take(const struct run *r, uint32_t k, uint32_t i) {
   const struct superop_node *node = &r->op->nodes[k];
   uint32_t value = node->operands[i];
   if (!r->values[value].owned || r->op->last_use[value] != k) return false;
@@ -109,10 +109,10 @@ bool run_node(struct run *r, uint32_t k) {
   for (uint32_t i = 0; i < node->operand_count; i++) {
     struct cvl_value *v = &r->values[node->operands[i]];
     operands[i] = *v;
-    operands[i].owned = may_take(r, k, i);
+    operands[i].owned = superop_run_may_take(r, k, i);
     if (operands[i].owned) v->owned = 0;
   }
-  if (!execute(r, node, operands, out)) return false;
+  if (!superop_run_execute(r, node, operands, out)) return false;
   for (uint32_t i = 0; i < node->operand_count; i++) {
     if (r->op->last_use[node->operands[i]] == k) run_give_up(r, node->operands[i]);
   }
@@ -151,7 +151,7 @@ static bool require_length(struct run *r, struct rounds *l, uint32_t k, uint32_t
   return r->b->require_equal(r->ctx, r->site, a, b, 0);
 }
 
-static void used(struct run *r, uint32_t k) {
+static void superop_run_used(struct run *r, uint32_t k) {
   const struct superop_node *node = &r->op->nodes[k];
   for (uint32_t i = 0; i < node->operand_count; i++) {
     if (r->op->last_use[node->operands[i]] == k) run_give_up(r, node->operands[i]);
@@ -172,13 +172,13 @@ static bool carry(struct run *r, struct rounds *l) {
     v->owned = 1;
   }
   l->length = r->values[nodes[0].result];
-  for (uint32_t i = 0; i < l->at.count; i++) used(r, l->at.first + i);
+  for (uint32_t i = 0; i < l->at.count; i++) superop_run_used(r, l->at.first + i);
   return true;
 }
 
 /* WHILE: clears `live` where the flag is F; *any: whether some are left. False after a fault.
  */
-static bool test(struct run *r, struct rounds *l, bool *any) {
+static bool superop_run_test(struct run *r, struct rounds *l, bool *any) {
   const struct cvl_value *flags = &r->values[r->op->nodes[l->at.test].operands[0]];
   struct cvl_value v[2] = {l->live, *flags}, live = *flags, all, found;
   if (!require_length(r, l, l->at.test, r->op->nodes[l->at.test].operands[0])) return false;
@@ -199,12 +199,12 @@ static bool test(struct run *r, struct rounds *l, bool *any) {
   bool known = r->b->scalar(r->ctx, &all, &found);
   r->b->release(r->ctx, &all);
   *any = known && found.as.b;
-  used(r, l->at.test);
+  superop_run_used(r, l->at.test);
   return known;
 }
 
 /* Changes all carried values, at the positions that have not finished. */
-static bool advance(struct run *r, struct rounds *l) {
+static bool superop_run_advance(struct run *r, struct rounds *l) {
   struct cvl_value next[SUPEROP_VALUES_MAX];
   const struct superop_node *nodes = &r->op->nodes[l->at.next];
   bool ok = true;
@@ -230,7 +230,8 @@ static bool advance(struct run *r, struct rounds *l) {
   return ok;
 }
 
-static bool execute_nodes(struct run *r, const struct rounds *l, uint32_t k, uint32_t end) {
+static bool superop_run_execute_nodes(struct run *r, const struct rounds *l, uint32_t k,
+                                      uint32_t end) {
   for (; k < end; k++) {
     r->site = l->site + k;
     if (!run_node(r, k)) return false;
@@ -243,16 +244,18 @@ static bool asked_to_stop(const struct run *r) {
 }
 
 /* Executes the loop that begins with node `first`; *k: the last node reached. */
-static bool execute_loop(struct run *r, uint32_t first, uint32_t *k) {
+static bool superop_run_execute_loop(struct run *r, uint32_t first, uint32_t *k) {
   const struct superop *op = r->op;
   struct rounds l = {.at = superop_loop_at(op, first), .site = r->site - first};
   const struct superop_node *nexts = &op->nodes[l.at.next];
   for (uint32_t v = op->nodes[first].result; v < nexts->result; v++) r->values[v].owned = 0;
   bool any = true, ok = carry(r, &l);
   while (ok && any) {
-    ok = !asked_to_stop(r) && execute_nodes(r, &l, first + l.at.count, l.at.test) &&
-         test(r, &l, &any);
-    if (ok && any) ok = execute_nodes(r, &l, l.at.test + 1, l.at.next) && advance(r, &l);
+    ok = !asked_to_stop(r) && superop_run_execute_nodes(r, &l, first + l.at.count, l.at.test) &&
+         superop_run_test(r, &l, &any);
+    if (ok && any)
+      ok = superop_run_execute_nodes(r, &l, l.at.test + 1, l.at.next) &&
+           superop_run_advance(r, &l);
   }
   if (l.live.owned) r->b->release(r->ctx, &l.live);
   *k = l.at.last;
@@ -279,7 +282,8 @@ static bool same_object(const struct cvl_value *a, const struct cvl_value *b) {
 
 /* Takes the operands. A reference to an object that occurs more than once among them is kept to
  * the end; *kept says so. */
-static void take_operands(struct run *r, const struct cvl_value *operands, bool *kept) {
+static void superop_run_take_operands(struct run *r, const struct cvl_value *operands,
+                                      bool *kept) {
   uint32_t n = r->op->param_count;
   for (uint32_t p = 0; p < n; p++) {
     r->values[p] = operands[p];
@@ -297,13 +301,13 @@ bool superop_run(const struct cvl_backend *b, struct cvl_context *ctx, uint64_t 
   struct cvl_value values[SUPEROP_VALUES_MAX];
   bool kept[SUPEROP_VALUES_MAX];
   struct run r = {.b = b, .ctx = ctx, .op = op, .values = values, .stop = stop};
-  take_operands(&r, operands, kept);
+  superop_run_take_operands(&r, operands, kept);
   uint32_t k = 0;
   bool ok = true;
   for (; k < op->node_count && ok; k += ok) {
     r.site = site + k;
     switch (op->nodes[k].role) {
-    case ROLE_CARRY: ok = execute_loop(&r, k, &k); break;
+    case ROLE_CARRY: ok = superop_run_execute_loop(&r, k, &k); break;
     case ROLE_COLUMN: ok = run_combination(&r, &k); break;
     default: ok = run_node(&r, k);
     }

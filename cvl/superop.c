@@ -81,7 +81,7 @@ const char *superop_access(uint32_t op, enum superop_role *role) {
   return NULL;
 }
 
-static bool is_consumer(enum superop_role role) {
+static bool superop_is_consumer(enum superop_role role) {
   return role == ROLE_REDUCE || role == ROLE_SCAN || role == ROLE_PACK ||
          role == ROLE_SCATTER || role == ROLE_COMBINE_REDUCE || role == ROLE_COMBINE_SCAN ||
          role == ROLE_COMBINE_SCATTER || role == ROLE_ASSERT;
@@ -139,7 +139,7 @@ static const char *node_name(struct shape *s) {
                       word);
 }
 
-static bool refuse(struct shape *s, const char *why) {
+static bool superop_refuse(struct shape *s, const char *why) {
   s->why = why;
   return false;
 }
@@ -156,15 +156,15 @@ static uint32_t size_key(struct superop_size size) {
   }
 }
 
-static uint32_t class_of(struct shape *s, struct superop_size size) {
+static uint32_t superop_class_of(struct shape *s, struct superop_size size) {
   uint32_t k = size_key(size);
   while (s->klass[k] != k) k = s->klass[k] = s->klass[s->klass[k]];
   return k;
 }
 
 /* A rule of the node at hand; listed unless it follows from what is listed. */
-static void require(struct shape *s, struct superop_rule r) {
-  uint32_t x = class_of(s, r.a), y = class_of(s, r.b);
+static void superop_require(struct shape *s, struct superop_rule r) {
+  uint32_t x = superop_class_of(s, r.a), y = superop_class_of(s, r.b);
   if (x == y) return;
   s->klass[y] = x;
   r.node = s->node;
@@ -175,7 +175,7 @@ static void require(struct shape *s, struct superop_rule r) {
 static void require_domain(struct shape *s, struct superop_size size) {
   if (s->op->copies) return;
   if (s->op->domain.what == SIZE_UNKNOWN) s->op->domain = size;
-  require(s, (struct superop_rule){.a = s->op->domain, .b = size, .of_domain = true});
+  superop_require(s, (struct superop_rule){.a = s->op->domain, .b = size, .of_domain = true});
 }
 
 /* A size of the opcode's row as a size of the node's operands. */
@@ -191,35 +191,35 @@ static struct superop_size size_of(const struct shape *s, const struct superop_n
 
 /* ---- nodes ---- */
 
-static enum superop_kind kind_of_letter(char letter, enum type_word type) {
+static enum superop_kind superop_kind_of_letter(char letter, enum type_word type) {
   return (enum superop_kind)operand_kind(letter, type);
 }
 
-static bool check_type(struct shape *s, const struct superop_node *node) {
+static bool superop_check_type(struct shape *s, const struct superop_node *node) {
   const struct opcode_info *info = superop_info(node->op);
   unsigned types = node->op == OPC_CONST ? T_IFB : info->types;
   if (types == NO_TYPE ? node->type == TW_NONE
                        : node->type < TW_NONE && types >> node->type & 1)
     return true;
   if (types == NO_TYPE) {
-    return refuse(s, arena_printf(s->arena, "%s takes no type", info->spelling));
+    return superop_refuse(s, arena_printf(s->arena, "%s takes no type", info->spelling));
   }
   if (node->type >= TW_NONE) {
-    return refuse(s, arena_printf(s->arena, "%s needs a type", info->spelling));
+    return superop_refuse(s, arena_printf(s->arena, "%s needs a type", info->spelling));
   }
-  return refuse(s, arena_printf(s->arena, "%s does not exist", node_name(s)));
+  return superop_refuse(s, arena_printf(s->arena, "%s does not exist", node_name(s)));
 }
 
 static bool check_constant(struct shape *s, const struct superop_node *node) {
   const struct cvl_value *c = &node->constant;
   if (c->form != CVL_SCALAR || c->elem >= CVL_ELEM_COUNT) {
-    return refuse(s, "a constant has to be a single element");
+    return superop_refuse(s, "a constant has to be a single element");
   }
   if (elem_info((enum cvl_elem)c->elem)->klass == type_word_class(node->type)) {
     return true;
   }
-  return refuse(s,
-                arena_printf(s->arena, "the constant is not of the type of %s", node_name(s)));
+  return superop_refuse(
+      s, arena_printf(s->arena, "the constant is not of the type of %s", node_name(s)));
 }
 
 /* What a value is, for operands that need something else. */
@@ -227,8 +227,9 @@ static const char *value_name(const struct shape *s, uint32_t value) {
   if (value < s->op->param_count) return "a parameter";
   enum superop_role role = (enum superop_role)s->op->nodes[s->definitions[value]].role;
   if (role == ROLE_CONST) return "a constant";
-  return is_consumer(role) ? "the result of a reduction, scan, pack, scatter or combination"
-                           : "computed";
+  return superop_is_consumer(role)
+             ? "the result of a reduction, scan, pack, scatter or combination"
+             : "computed";
 }
 
 static bool check_access(struct shape *s, uint32_t operand, uint32_t value, char access) {
@@ -243,7 +244,7 @@ static bool check_access(struct shape *s, uint32_t operand, uint32_t value, char
   switch (access) {
   case 0: break;
   case 'd':
-    if (!param && (definition == ROLE_CONST || is_consumer(definition)))
+    if (!param && (definition == ROLE_CONST || superop_is_consumer(definition)))
       needed = "one element for each position";
     break;
   case 'c':
@@ -253,31 +254,32 @@ static bool check_access(struct shape *s, uint32_t operand, uint32_t value, char
     if (!param) needed = "a parameter";
   }
   if (!needed) return true;
-  return refuse(s,
-                arena_printf(s->arena, "operand %u of %s is %s, which may not be; it needs %s",
-                             operand, node_name(s), value_name(s, value), needed));
+  return superop_refuse(s, arena_printf(s->arena,
+                                        "operand %u of %s is %s, which may not be; it needs %s",
+                                        operand, node_name(s), value_name(s, value), needed));
 }
 
-static bool check_operand(struct shape *s, const struct superop_node *node, uint32_t i,
-                          char access) {
+static bool superop_check_operand(struct shape *s, const struct superop_node *node, uint32_t i,
+                                  char access) {
   uint32_t value = node->operands[i];
   if (value >= node->result) {
-    return refuse(s, arena_printf(s->arena, "operand %u of %s, $%u, is not known there", i,
-                                  node_name(s), value));
+    return superop_refuse(s, arena_printf(s->arena, "operand %u of %s, $%u, is not known there",
+                                          i, node_name(s), value));
   }
   enum superop_kind kind = (enum superop_kind)s->kinds[value],
-                    needed = kind_of_letter(superop_info(node->op)->operands[i],
-                                            (enum type_word)node->type);
+                    needed = superop_kind_of_letter(superop_info(node->op)->operands[i],
+                                                    (enum type_word)node->type);
   if (kind != needed) {
-    return refuse(s, arena_printf(s->arena, "operand %u of %s is %s, not %s", i, node_name(s),
-                                  kind_name(kind), kind_name(needed)));
+    return superop_refuse(s, arena_printf(s->arena, "operand %u of %s is %s, not %s", i,
+                                          node_name(s), kind_name(kind), kind_name(needed)));
   }
   if (!check_access(s, i, value, access)) return false;
   if (access != 'S') return true;
   if (s->op->segments == SUPEROP_NONE) s->op->segments = value;
   return s->op->segments == value ||
-         refuse(s, arena_printf(s->arena, "%s is under $%u, an operation before under $%u",
-                                node_name(s), value, s->op->segments));
+         superop_refuse(s,
+                        arena_printf(s->arena, "%s is under $%u, an operation before under $%u",
+                                     node_name(s), value, s->op->segments));
 }
 
 /* The node's results become values. */
@@ -285,7 +287,7 @@ static void add_results(struct shape *s, const struct superop_node *node, const 
                         struct superop_size size) {
   for (uint32_t r = 0; r < node->result_count; r++) {
     uint32_t value = node->result + r;
-    s->kinds[value] = (uint8_t)kind_of_letter(kinds[r], (enum type_word)node->type);
+    s->kinds[value] = (uint8_t)superop_kind_of_letter(kinds[r], (enum type_word)node->type);
     s->sizes[value] = size;
     s->definitions[value] = s->node;
   }
@@ -295,20 +297,20 @@ static void add_results(struct shape *s, const struct superop_node *node, const 
 static bool complete_node(struct shape *s) {
   struct superop_node *node = &s->op->nodes[s->node];
   node->result = s->op->value_count;
-  if (node->op >= SUPEROP_OPS) return refuse(s, "an opcode does not exist");
+  if (node->op >= SUPEROP_OPS) return superop_refuse(s, "an opcode does not exist");
   const struct opcode_info *info = superop_info(node->op);
   enum superop_role role;
   const char *access = superop_access(node->op, &role);
   if (!access) {
-    return refuse(
+    return superop_refuse(
         s, arena_printf(s->arena, "%s may not occur in a superoperator", info->spelling));
   }
   node->role = (uint8_t)role;
-  if (!check_type(s, node)) return false;
+  if (!superop_check_type(s, node)) return false;
   const char *results = role == ROLE_CONST ? "T" : info->results;
   node->result_count = (uint8_t)strlen(results);
   if (node->result + node->result_count > SUPEROP_VALUES_MAX) {
-    return refuse(s, "it has too many values");
+    return superop_refuse(s, "it has too many values");
   }
   if (role == ROLE_CONST) {
     if (!check_constant(s, node)) return false;
@@ -317,18 +319,19 @@ static bool complete_node(struct shape *s) {
     return true;
   }
   if (node->operand_count != strlen(info->operands)) {
-    return refuse(s, arena_printf(s->arena, "%s takes %zu operands, not %u", node_name(s),
-                                  strlen(info->operands), node->operand_count));
+    return superop_refuse(s,
+                          arena_printf(s->arena, "%s takes %zu operands, not %u", node_name(s),
+                                       strlen(info->operands), node->operand_count));
   }
   for (uint32_t i = 0; i < node->operand_count; i++) {
-    if (!check_operand(s, node, i, access[i])) return false;
+    if (!superop_check_operand(s, node, i, access[i])) return false;
   }
   node->checked = node->checked && superop_may_fail(node);
   for (uint8_t k = 0; info->rules[k].a; k++) {
     const struct size_rule *r = &info->rules[k];
     if (superop_waives(s->op, node, r)) continue;
     const struct superop_size a = size_of(s, node, r->a), b = size_of(s, node, r->b);
-    require(s, (struct superop_rule){.a = a, .b = b, .rule = k});
+    superop_require(s, (struct superop_rule){.a = a, .b = b, .rule = k});
   }
   for (uint32_t i = 0; i < node->operand_count; i++) {
     s->op->uses[node->operands[i]]++;
@@ -336,7 +339,7 @@ static bool complete_node(struct shape *s) {
     if (access[i] == 'd') require_domain(s, s->sizes[node->operands[i]]);
   }
   struct superop_size size = size_of(s, node, info->result_size);
-  if (!is_consumer(role) && role != ROLE_WHILE) require_domain(s, size);
+  if (!superop_is_consumer(role) && role != ROLE_WHILE) require_domain(s, size);
   add_results(s, node, results, size);
   return true;
 }
@@ -350,19 +353,20 @@ static bool check_outputs(struct shape *s) {
   for (uint32_t k = 0; k < op->node_count; k++) {
     checks |= op->nodes[k].role == ROLE_ASSERT || (op->copies && op->nodes[k].checked);
   }
-  if (op->output_count == 0 && !checks) return refuse(s, "it has no output");
+  if (op->output_count == 0 && !checks) return superop_refuse(s, "it has no output");
   for (uint32_t i = 0; i < op->output_count; i++) {
     uint32_t value = op->outputs[i];
     if (value >= op->value_count) {
-      return refuse(s, arena_printf(s->arena, "there is no $%u, an output", value));
+      return superop_refuse(s, arena_printf(s->arena, "there is no $%u, an output", value));
     }
     if (value < op->param_count) {
-      return refuse(s, arena_printf(s->arena, "an output, $%u, is a parameter", value));
+      return superop_refuse(s, arena_printf(s->arena, "an output, $%u, is a parameter", value));
     }
     s->node = s->definitions[value];
-    if (op->nodes[s->node].role == ROLE_CONST) return refuse(s, "a constant is an output");
+    if (op->nodes[s->node].role == ROLE_CONST)
+      return superop_refuse(s, "a constant is an output");
     if (op->last_use[value] == op->node_count) {
-      return refuse(s, arena_printf(s->arena, "$%u is an output twice", value));
+      return superop_refuse(s, arena_printf(s->arena, "$%u is an output twice", value));
     }
     op->uses[value]++;
     op->last_use[value] = op->node_count;
@@ -379,7 +383,8 @@ static void find_cold(struct shape *s) {
   for (uint32_t i = 0; i < op->output_count; i++) needed[op->outputs[i]] = true;
   for (uint32_t k = op->node_count; k-- > 0;) {
     const struct superop_node *node = &op->nodes[k];
-    bool plain = !is_consumer((enum superop_role)node->role) && node->role != ROLE_CONST;
+    bool plain =
+        !superop_is_consumer((enum superop_role)node->role) && node->role != ROLE_CONST;
     cold[k] = plain && !node->checked && op->uses[node->result] > 0 && !needed[node->result];
     for (uint32_t i = 0; i < node->operand_count; i++) {
       if (!cold[k] && superop_matters(node, i)) needed[node->operands[i]] = true;
@@ -387,7 +392,7 @@ static void find_cold(struct shape *s) {
   }
 }
 
-static bool complete(struct shape *s, bool copies) {
+static bool suite_superop_complete(struct shape *s, bool copies) {
   struct superop *op = s->op;
   s->node = 0;
   s->why = NULL;
@@ -397,7 +402,7 @@ static bool complete(struct shape *s, bool copies) {
   op->segments = SUPEROP_NONE;
   op->value_count = op->param_count;
   if (op->param_count > SUPEROP_VALUES_MAX || op->node_count > SUPEROP_VALUES_MAX) {
-    return refuse(s, "it has too many values");
+    return superop_refuse(s, "it has too many values");
   }
   size_t most = (size_t)op->param_count + 2 * (size_t)op->node_count + 1;
   op->kinds = s->kinds = arena_alloc(s->arena, most);
@@ -410,7 +415,7 @@ static bool complete(struct shape *s, bool copies) {
   for (size_t k = 0; k < keys; k++) s->klass[k] = (uint32_t)k;
   for (size_t v = 0; v < most; v++) op->last_use[v] = SUPEROP_NONE;
   for (uint32_t p = 0; p < op->param_count; p++) {
-    if (op->params[p] > SUPEROP_SEGDES) return refuse(s, "a parameter has no kind");
+    if (op->params[p] > SUPEROP_SEGDES) return superop_refuse(s, "a parameter has no kind");
     s->kinds[p] = op->params[p];
     s->sizes[p] =
         (struct superop_size){op->params[p] == SUPEROP_SEGDES ? SIZE_TOTAL : SIZE_LEN, p};
@@ -437,7 +442,8 @@ bool superop_complete(struct arena *arena, struct superop *op, const char **why,
   *node = 0;
   memory_guard_begin(&guard);
   if (setjmp(guard.jump)) return false;
-  const bool ok = complete(&s, false) || (superop_may_copy(op) && complete(&s, true));
+  const bool ok = suite_superop_complete(&s, false) ||
+                  (superop_may_copy(op) && suite_superop_complete(&s, true));
   memory_guard_end(&guard);
   *why = s.why;
   *node = s.node;
@@ -447,7 +453,7 @@ bool superop_complete(struct arena *arena, struct superop *op, const char **why,
 
 /* ---- equality ---- */
 
-static bool constant_same(const struct cvl_value *a, const struct cvl_value *b) {
+static bool superop_constant_same(const struct cvl_value *a, const struct cvl_value *b) {
   return a->elem == b->elem &&
          memcmp(&a->as, &b->as, elem_info((enum cvl_elem)a->elem)->bytes) == 0;
 }
@@ -462,7 +468,7 @@ static bool node_same(const struct superop_node *a, const struct superop_node *b
       a->operand_count != b->operand_count) {
     return false;
   }
-  if (a->op == OPC_CONST) return constant_same(&a->constant, &b->constant);
+  if (a->op == OPC_CONST) return superop_constant_same(&a->constant, &b->constant);
   if (a->op == OPC_ASSERT && !text_same(a, b)) return false;
   return memcmp(a->operands, b->operands, a->operand_count * sizeof *a->operands) == 0;
 }
@@ -483,13 +489,14 @@ bool superop_same(const struct superop *a, const struct superop *b) {
 }
 
 /* FNV-1a (Fowler, Noll, Vo) over words. */
-static uint64_t mix(uint64_t hash, uint64_t word) {
+static uint64_t superop_mix(uint64_t hash, uint64_t word) {
   return (hash ^ word) * 0x100000001B3;
 }
 
 uint64_t superop_hash(const struct superop *op) {
-  uint64_t hash = mix(mix(0xCBF29CE484222325, op->param_count), op->output_count);
-  for (uint32_t p = 0; p < op->param_count; p++) hash = mix(hash, op->params[p]);
+  uint64_t hash =
+      superop_mix(superop_mix(0xCBF29CE484222325, op->param_count), op->output_count);
+  for (uint32_t p = 0; p < op->param_count; p++) hash = superop_mix(hash, op->params[p]);
   for (uint32_t k = 0; k < op->node_count; k++) {
     const struct superop_node *node = &op->nodes[k];
     uint64_t constant = 0;
@@ -497,12 +504,15 @@ uint64_t superop_hash(const struct superop *op) {
       memcpy(&constant, &node->constant.as,
              elem_info((enum cvl_elem)node->constant.elem)->bytes);
     }
-    hash = mix(mix(mix(mix(hash, node->op), node->type), node->checked), constant);
+    hash = superop_mix(
+        superop_mix(superop_mix(superop_mix(hash, node->op), node->type), node->checked),
+        constant);
     for (uint32_t i = 0; node->op == OPC_ASSERT && i < node->text_length; i++) {
-      hash = mix(hash, (unsigned char)node->text[i]);
+      hash = superop_mix(hash, (unsigned char)node->text[i]);
     }
-    for (uint32_t i = 0; i < node->operand_count; i++) hash = mix(hash, node->operands[i]);
+    for (uint32_t i = 0; i < node->operand_count; i++)
+      hash = superop_mix(hash, node->operands[i]);
   }
-  for (uint32_t i = 0; i < op->output_count; i++) hash = mix(hash, op->outputs[i]);
+  for (uint32_t i = 0; i < op->output_count; i++) hash = superop_mix(hash, op->outputs[i]);
   return hash ^ hash >> 32;
 }

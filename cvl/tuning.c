@@ -84,25 +84,25 @@ static size_t next_word(const char *line, size_t length, size_t *at) {
   return end - *at;
 }
 
-static bool is_word(const char *text, size_t length, const char *word) {
+static bool tuning_is_word(const char *text, size_t length, const char *word) {
   return strlen(word) == length && memcmp(text, word, length) == 0;
 }
 
-static unsigned find_row(const char *name, size_t length) {
+static unsigned tuning_find_row(const char *name, size_t length) {
   unsigned id = 0;
-  while (id < TUNING_COUNT && !is_word(name, length, rows[id].name)) id++;
+  while (id < TUNING_COUNT && !tuning_is_word(name, length, rows[id].name)) id++;
   return id;
 }
 
 static bool is_compiled(const char *name, size_t length) {
 #define COMPILED(id, its_name, value, doc)                                                     \
-  if (is_word(name, length, its_name)) return true;
+  if (tuning_is_word(name, length, its_name)) return true;
 #include "tables/tuning.def"
   return false;
 }
 
 /* Digits, and perhaps K, M or G. */
-static bool read_number(const char *text, size_t length, uint64_t *value) {
+static bool tuning_read_number(const char *text, size_t length, uint64_t *value) {
   int64_t digits;
   const char *units = "KMG";
   const char *unit = length > 0 ? memchr(units, text[length - 1], 3) : NULL;
@@ -149,14 +149,15 @@ static void read_line(const struct reading *r, const char *line, size_t length) 
   uint64_t value;
   const size_t name = next_word(line, length, &at);
   if (name == 0) return;
-  const unsigned id = find_row(line + at, name);
+  const unsigned id = tuning_find_row(line + at, name);
   if (id == TUNING_COUNT) {
     refuse_name(r, at, line + at, name);
     return;
   }
   at += name;
   const size_t word = next_word(line, length, &at);
-  if (!read_number(line + at, word, &value) || !tuning_is_legal((enum tuning_id)id, value)) {
+  if (!tuning_read_number(line + at, word, &value) ||
+      !tuning_is_legal((enum tuning_id)id, value)) {
     refuse_value(r, at, line + at, word, &rows[id]);
     return;
   }

@@ -141,7 +141,8 @@ static void note_own_call(struct invariants *s) {
   for (size_t i = 0; i < s->open.count; i++) s->candidates.items[s->open.items[i]].calls++;
 }
 
-static void note_candidate(struct invariants *s, const struct ir_binding *x, uint32_t number) {
+static void invariants_note_candidate(struct invariants *s, const struct ir_binding *x,
+                                      uint32_t number) {
   for (uint32_t k = 0; k < x->result_count; k++) s->invariant[x->results[k]] = true;
   if (!is_removable_check(x) && !is_costly(s, x)) return;
   *array_push(s->o->scratch, &s->open) = s->candidates.count;
@@ -160,7 +161,7 @@ static void find_invariant_candidates(struct invariants *s, const struct ir_bloc
     } else if (is_own_call(s, x)) {
       note_own_call(s);
     } else if (is_invariant(s, x)) {
-      note_candidate(s, x, number);
+      invariants_note_candidate(s, x, number);
     }
   }
   s->open.count = open;

@@ -73,7 +73,7 @@ bool known_to_agree(const struct simplifier *s, const struct ir_binding *x) {
 
 /* Returns whether v is an INT scalar whose value has a class of its own in the size analysis.
  */
-static bool is_known_number(const struct simplifier *s, ir_var v) {
+static bool simplify_is_known_number(const struct simplifier *s, ir_var v) {
   return v < s->known && s->f->vars[v]->tag == IR_INT && known_size(s, v, SIZE_LEN) == 1;
 }
 
@@ -114,7 +114,7 @@ static void use_known(struct simplifier *s, ir_var v, const struct ir_binding *b
     simplify_replace(s, v, simplify_constant(s, c, because));
     return;
   }
-  if (!is_known_number(s, v)) return;
+  if (!simplify_is_known_number(s, v)) return;
   uint32_t class = sizes_class(s->sizes, s->index, v, SIZE_COUNT);
   ir_var earlier = common_scalar(s, class);
   if (earlier == IR_NO_VAR)
@@ -137,7 +137,7 @@ static void define_results(struct simplifier *s, const struct ir_binding *x) {
 static bool use_same_value(struct simplifier *s, const struct ir_binding *x) {
   if (x->form != IR_OP || x->result_count != 1) return false;
   ir_var v = x->results[0];
-  if (!is_known_number(s, v)) return false;
+  if (!simplify_is_known_number(s, v)) return false;
   uint32_t class = sizes_class(s->sizes, s->index, v, SIZE_COUNT);
   ir_var earlier = common_scalar(s, class);
   if (earlier == IR_NO_VAR) {

@@ -26,12 +26,12 @@ static int float_bits(const struct block *b) {
   return b->widths.float_elem == CVL_F64 ? 64 : 32;
 }
 
-static const char *type_of(const struct block *b, uint32_t v) {
+static const char *emit_block_type_of(const struct block *b, uint32_t v) {
   return emit_type(b->widths, (enum superop_kind)b->op->kinds[v]);
 }
 
 /* Of a variable that holds what is computed. */
-static const char *variable_type_of(const struct block *b, uint32_t v) {
+static const char *emit_block_variable_type_of(const struct block *b, uint32_t v) {
   return emit_variable_type(b->widths, (enum superop_kind)b->op->kinds[v]);
 }
 
@@ -41,7 +41,7 @@ static bool is_needed(const struct block *b, uint32_t v) {
 }
 
 /* Whether it does and does not compute them. */
-static bool is_read(const struct block *b, uint32_t v) {
+static bool emit_block_is_read(const struct block *b, uint32_t v) {
   return is_needed(b, v) && !fused_schedule_computes(&b->plan->schedule, b->stage, v);
 }
 
@@ -87,7 +87,7 @@ static void declare_gather(const struct block *b, uint32_t v) {
   fprintf(b->out,
           "  const struct fused_gathered *gathered%u = in[%u];\n"
           "  const %s *from%u = gathered%u->values;\n",
-          v, v, type_of(b, v), v, v);
+          v, v, emit_block_type_of(b, v), v, v);
   if (b->plan->flat) {
     fprintf(b->out, "  const uint64_t count%u = gathered%u->count;\n  (void)count%u;\n", v, v,
             v);
@@ -101,8 +101,8 @@ static void declare_gather(const struct block *b, uint32_t v) {
 
 static void declarations(const struct block *b) {
   for (uint32_t v = 0; v < b->op->value_count; v++) {
-    const char *type = type_of(b, v);
-    if (!is_read(b, v)) continue;
+    const char *type = emit_block_type_of(b, v);
+    if (!emit_block_is_read(b, v)) continue;
     const struct cvl_value *c = emit_spread_constant(b->op, v);
     if (c != NULL) {
       fprintf(b->out, "  const %s v%u = ", type, v);
@@ -123,7 +123,7 @@ static void declarations(const struct block *b) {
               v, v);
     }
     if (is_written(b, v)) {
-      fprintf(b->out, "  %s *restrict out%u = out[%u];\n", type_of(b, v), v, v);
+      fprintf(b->out, "  %s *restrict out%u = out[%u];\n", emit_block_type_of(b, v), v, v);
     }
   }
 }
@@ -136,10 +136,10 @@ enum pass {
 };
 
 /* vV = the element that a gather reads; the very first one where the index is wrong. */
-static void gathered(const struct block *b, uint32_t k, enum pass pass) {
+static void emit_block_gathered(const struct block *b, uint32_t k, enum pass pass) {
   const struct superop_node *node = &b->op->nodes[k];
   const uint32_t v = node->result, index = node->operands[1];
-  const char *type = type_of(b, v);
+  const char *type = emit_block_type_of(b, v);
   char base[32] = "", limit[32];
   if (!b->plan->flat) snprintf(base, sizeof base, "base%u[i] + ", v);
   snprintf(limit, sizeof limit, b->plan->flat ? "count%u" : "limit%u[i]", v);
@@ -158,11 +158,12 @@ static void gathered(const struct block *b, uint32_t k, enum pass pass) {
 }
 
 /* vV = start + stride * i, wrapping. */
-static void progression(const struct block *b, uint32_t k) {
+static void emit_block_progression(const struct block *b, uint32_t k) {
   const struct superop_node *node = &b->op->nodes[k];
   const uint32_t v = node->result;
   const struct superop_node *stride = emit_definition(b->op, node->operands[1]);
-  fprintf(b->out, "    const %s v%u = (%s)(start%u + i * ", type_of(b, v), v, type_of(b, v), v);
+  fprintf(b->out, "    const %s v%u = (%s)(start%u + i * ", emit_block_type_of(b, v), v,
+          emit_block_type_of(b, v), v);
   if (stride != NULL && stride->role == ROLE_CONST) {
     fputs("(uint64_t)", b->out);
     emit_literal(&stride->constant, b->out);
@@ -186,15 +187,15 @@ static void assignment(const struct block *b, uint32_t k, enum pass pass) {
     return;
   }
   if (node->role == ROLE_GATHER) {
-    gathered(b, k, pass);
+    emit_block_gathered(b, k, pass);
     return;
   }
   if (node->role == ROLE_INDEX) {
-    progression(b, k);
+    emit_block_progression(b, k);
     return;
   }
   const struct map_row *row = emit_row(node);
-  const char *type = variable_type_of(b, node->result);
+  const char *type = emit_block_variable_type_of(b, node->result);
   if (node->checked) {
     fprintf(b->out, "    const int ok%u = ", k);
     emit_map(row->condition, node, b->out);
@@ -216,10 +217,10 @@ static void assignment(const struct block *b, uint32_t k, enum pass pass) {
 
 /* Writes the body of the loop, for position i, with the partial results of the reductions in
  * lane `lane`. */
-static void body(const struct block *b, enum pass pass, const char *lane) {
+static void emit_block_body(const struct block *b, enum pass pass, const char *lane) {
   for (uint32_t v = 0; v < b->op->value_count; v++) {
-    if (is_read(b, v) && emit_spread_constant(b->op, v) == NULL) {
-      fprintf(b->out, "    const %s v%u = in%u[i];\n", type_of(b, v), v, v);
+    if (emit_block_is_read(b, v) && emit_spread_constant(b->op, v) == NULL) {
+      fprintf(b->out, "    const %s v%u = in%u[i];\n", emit_block_type_of(b, v), v, v);
     }
   }
   for (uint32_t k = 0; k < b->op->node_count; k++) {
@@ -238,7 +239,7 @@ static void body(const struct block *b, enum pass pass, const char *lane) {
     char so_far[32], next[16];
     snprintf(so_far, sizeof so_far, "lane%u[%s]", k, lane);
     snprintf(next, sizeof next, "v%u", node->operands[0]);
-    fprintf(b->out, "    %s = (%s)(", so_far, type_of(b, node->operands[0]));
+    fprintf(b->out, "    %s = (%s)(", so_far, emit_block_type_of(b, node->operands[0]));
     emit_expression(emit_combination(node)->expression, 2, (const char *const[]){so_far, next},
                     b->out);
     fputs(");\n", b->out);
@@ -247,27 +248,27 @@ static void body(const struct block *b, enum pass pass, const char *lane) {
 
 /* Compilers ignore the restrict of many pointers, and then do not vectorise: EMIT_IVDEP says
  * once more that no output overlaps anything. */
-static void loop(const struct block *b, enum pass pass, const char *condition) {
+static void emit_block_loop(const struct block *b, enum pass pass, const char *condition) {
   fprintf(b->out,
           "  for (uint64_t row = 0; %srow < n; row += ROW) {\n"
           "    const uint64_t end = n - row < ROW ? n : row + ROW;\n",
           condition);
   if (pass != PASS_FLAGS) fputs("    if (ahead) tile_prefetch(ahead, row, end);\n", b->out);
   fputs(EMIT_IVDEP "  for (uint64_t i = row; i < end; i++) {\n", b->out);
-  body(b, pass, NULL);
+  emit_block_body(b, pass, NULL);
   fputs("  }\n  }\n", b->out);
 }
 
-static bool is_reduction(const struct block *b, uint32_t k) {
+static bool emit_block_is_reduction(const struct block *b, uint32_t k) {
   return b->op->nodes[k].role == ROLE_REDUCE;
 }
 
 /* Initialises the lanes of all reductions, or loads those of the caller. */
 static void take_lanes(const struct block *b) {
   for (uint32_t k = 0, number = 0; k < b->op->node_count; k++) {
-    if (!is_reduction(b, k)) continue;
+    if (!emit_block_is_reduction(b, k)) continue;
     const struct superop_node *node = &b->op->nodes[k];
-    const char *type = type_of(b, node->operands[0]);
+    const char *type = emit_block_type_of(b, node->operands[0]);
     fprintf(b->out,
             "    %s lane%u[LANES];\n"
             "    if (begin) {\n"
@@ -283,9 +284,9 @@ static void take_lanes(const struct block *b) {
 /* Stores the lanes for the caller, or combines them to the total of the block. */
 static void give_lanes(const struct block *b) {
   for (uint32_t k = 0, number = 0; k < b->op->node_count; k++) {
-    if (!is_reduction(b, k)) continue;
+    if (!emit_block_is_reduction(b, k)) continue;
     const struct superop_node *node = &b->op->nodes[k];
-    const char *type = type_of(b, node->operands[0]);
+    const char *type = emit_block_type_of(b, node->operands[0]);
     fprintf(b->out, "  if (totals) {\n");
     for (unsigned half = CVL_REDUCE_LANES / 2; half > 0; half /= 2) {
       char low[32], high[32];
@@ -308,7 +309,7 @@ static void give_lanes(const struct block *b) {
 
 /* The same, row by row, for reductions. Rows that are not whole come one by one: the last of
  * the block, and where the caller's run of positions begins or ends within one. */
-static void rows(const struct block *b) {
+static void emit_block_rows(const struct block *b) {
   take_lanes(b);
   fputs(
       "  for (uint64_t row = 0; row < n;) {\n"
@@ -319,17 +320,17 @@ static void rows(const struct block *b) {
   fputs(EMIT_IVDEP "    for (uint64_t j = 0; j < LANES; j++) {\n"
                    "      const uint64_t i = row + j;\n",
         b->out);
-  body(b, PASS_WHOLE, "j");
+  emit_block_body(b, PASS_WHOLE, "j");
   fputs("    }\n    }\n"
         "    const uint64_t end = n - row < LANES - lane ? n : row + LANES - lane;\n"
         "    for (uint64_t i = row; i < end; i++) {\n",
         b->out);
-  body(b, PASS_WHOLE, "(lead + i) % LANES");
+  emit_block_body(b, PASS_WHOLE, "(lead + i) % LANES");
   fputs("    }\n    row = end;\n  }\n", b->out);
   give_lanes(b);
 }
 
-static void emit(const struct block *b, const char *name) {
+static void emit_block_emit(const struct block *b, const char *name) {
   const struct superop *op = b->op;
   FILE *out = b->out;
   char formula[400];
@@ -359,12 +360,12 @@ static void emit(const struct block *b, const char *name) {
   if (twice) fprintf(out, "  uint%d_t far = 0;\n", float_bits(b));
   if (asserts) fputs("  uint64_t wrong = 0;\n", out);
   if (b->folds) {
-    rows(b);
+    emit_block_rows(b);
   } else {
-    loop(b, twice ? PASS_NEAR : PASS_WHOLE, "");
-    if (twice) loop(b, PASS_WHOLE, "far != 0 && ");
+    emit_block_loop(b, twice ? PASS_NEAR : PASS_WHOLE, "");
+    if (twice) emit_block_loop(b, PASS_WHOLE, "far != 0 && ");
   }
-  if (asserts) loop(b, PASS_FLAGS, "wrong != 0 && ");
+  if (asserts) emit_block_loop(b, PASS_FLAGS, "wrong != 0 && ");
   for (uint32_t k = 0; k < op->node_count; k++) {
     if (is_in_stage(b, k) && op->nodes[k].checked) {
       fprintf(out, "  fault[%u] = fault%u;\n", k, k);
@@ -376,13 +377,13 @@ static void emit(const struct block *b, const char *name) {
 void fused_emit_block(const struct fused_functions *f, struct widths widths, uint32_t stage,
                       const char *name, FILE *out) {
   const struct block b = {f->schedule.op, f, widths, stage, false, out};
-  emit(&b, name);
+  emit_block_emit(&b, name);
 }
 
 void fused_emit_fold(const struct fused_functions *f, struct widths widths, const char *name,
                      FILE *out) {
   const struct block b = {f->schedule.op, f, widths, f->schedule.stage_count - 1, true, out};
-  emit(&b, name);
+  emit_block_emit(&b, name);
 }
 
 extern const char *const fused_tile_text[];

@@ -12,28 +12,30 @@ struct combination {
   FILE *out;
 };
 
-static const char *type_of(const struct combination *c, uint32_t v) {
+static const char *emit_combine_type_of(const struct combination *c, uint32_t v) {
   return emit_type(c->widths, (enum superop_kind)c->op->kinds[v]);
 }
 
-static const struct superop_node *column(const struct combination *c, uint32_t i) {
+static const struct superop_node *emit_combine_column(const struct combination *c, uint32_t i) {
   return &c->op->nodes[c->at.first + i];
 }
 
 /* What combine-tree.h wants to know. */
-static void define(const struct combination *c, const char *name) {
+static void emit_combine_define(const struct combination *c, const char *name) {
   fprintf(c->out, "#define NAME(x) %s_##x\n#define COLUMNS(X)", name);
   for (uint32_t i = 0; i < c->at.count; i++) {
-    fprintf(c->out, " X(%u, %s)", i, type_of(c, column(c, i)->result));
+    fprintf(c->out, " X(%u, %s)", i,
+            emit_combine_type_of(c, emit_combine_column(c, i)->result));
   }
   fputs("\nstruct NAME(item) {\n", c->out);
   for (uint32_t i = 0; i < c->at.count; i++) {
-    fprintf(c->out, "  %s at%u;\n", type_of(c, column(c, i)->result), i);
+    fprintf(c->out, "  %s at%u;\n", emit_combine_type_of(c, emit_combine_column(c, i)->result),
+            i);
   }
   fputs("};\n\n", c->out);
 }
 
-static bool reads(const struct combination *c, uint32_t value) {
+static bool emit_combine_reads(const struct combination *c, uint32_t value) {
   for (uint32_t k = c->at.first + c->at.count; k < c->at.ends + c->at.count; k++) {
     const struct superop_node *node = &c->op->nodes[k];
     const unsigned first = k < c->at.ends ? 0 : 1,
@@ -48,31 +50,32 @@ static bool reads(const struct combination *c, uint32_t value) {
 static void declare_operands(const struct combination *c) {
   for (uint32_t i = 0; i < c->at.count; i++) {
     for (uint32_t right = 0; right < 2; right++) {
-      const uint32_t v = column(c, i)->result + right;
-      if (!reads(c, v)) continue;
-      fprintf(c->out, "  const %s v%u = %s.at%u;\n", type_of(c, v), v, right ? "r" : "l", i);
+      const uint32_t v = emit_combine_column(c, i)->result + right;
+      if (!emit_combine_reads(c, v)) continue;
+      fprintf(c->out, "  const %s v%u = %s.at%u;\n", emit_combine_type_of(c, v), v,
+              right ? "r" : "l", i);
     }
   }
   for (uint32_t v = c->op->param_count; v < c->op->value_count; v++) {
     const struct cvl_value *constant = emit_spread_constant(c->op, v);
-    if (!constant || !reads(c, v)) continue;
-    fprintf(c->out, "  const %s v%u = ", type_of(c, v), v);
+    if (!constant || !emit_combine_reads(c, v)) continue;
+    fprintf(c->out, "  const %s v%u = ", emit_combine_type_of(c, v), v);
     emit_literal(constant, c->out);
     fputs(";\n", c->out);
   }
 }
 
 /* The function's statements, of items l and r, which are of type `item`. */
-static void statements(const struct combination *c, const char *item) {
+static void emit_combine_statements(const struct combination *c, const char *item) {
   declare_operands(c);
   for (uint32_t k = c->at.first + c->at.count; k < c->at.ends; k++) {
     const struct superop_node *node = &c->op->nodes[k];
     if (node->role != ROLE_MAP) continue;
-    const char *type = type_of(c, node->result);
+    const char *type = emit_combine_type_of(c, node->result);
     fprintf(c->out, "  const %s v%u = (%s)(", type, node->result, type);
     emit_map(emit_row(node)->expression, node, c->out);
     fputs(");\n", c->out);
-    if (!reads(c, node->result)) fprintf(c->out, "  (void)v%u;\n", node->result);
+    if (!emit_combine_reads(c, node->result)) fprintf(c->out, "  (void)v%u;\n", node->result);
   }
   fprintf(c->out, "  (void)l, (void)r;\n  %s v;\n", item);
   for (uint32_t i = 0; i < c->at.count; i++) {
@@ -81,17 +84,17 @@ static void statements(const struct combination *c, const char *item) {
   fputs("  return v;\n", c->out);
 }
 
-static void function(const struct combination *c) {
+static void emit_combine_function(const struct combination *c) {
   fputs("static inline struct NAME(item) NAME(f)(struct NAME(item) l, struct NAME(item) r) {\n",
         c->out);
-  statements(c, "struct NAME(item)");
+  emit_combine_statements(c, "struct NAME(item)");
   fputs("}\n\n", c->out);
 }
 
 void emit_combination_statements(const struct superop *op, uint32_t first, struct widths widths,
                                  const char *item, FILE *out) {
   const struct combination c = {op, superop_combination_at(op, first), widths, out};
-  statements(&c, item);
+  emit_combine_statements(&c, item);
 }
 
 static const char declarations[] =
@@ -110,8 +113,8 @@ void fused_emit_combination(const struct superop *op, uint32_t first, struct wid
         "#define INDEPENDENT _Pragma(\"GCC ivdep\")\n"
         "#endif\n",
         out);
-  define(&c, name);
-  function(&c);
+  emit_combine_define(&c, name);
+  emit_combine_function(&c);
   fputs(declarations, out);
   for (const char *const *line = fused_combine_tree_text; *line != NULL; line++)
     fputs(*line, out);

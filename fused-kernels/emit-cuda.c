@@ -14,7 +14,7 @@ static const char file_text[] =
     " */\n";
 
 /* Whether there is another kernel for short segments. Combinations have one for all. */
-static bool reduces(const struct superop *op) {
+static bool emit_cuda_reduces(const struct superop *op) {
   bool any = false;
   for (uint32_t k = 0; k < op->node_count; k++) any |= op->nodes[k].role == ROLE_REDUCE;
   return any && !superop_has_combinations(op);
@@ -28,7 +28,7 @@ struct module {
 
 /* Whether a kernel is not there; then it is noted. Superoperators may be equal but for what a
  * kernel does not see. */
-static bool is_new(struct module *m, const char key[40]) {
+static bool emit_cuda_is_new(struct module *m, const char key[40]) {
   for (uint32_t k = 0; k < m->count; k++) {
     if (strcmp(m->keys[k], key) == 0) return false;
   }
@@ -39,7 +39,7 @@ static bool is_new(struct module *m, const char key[40]) {
 /* A kernel that the back end runs a superoperator by, under the name by which it looks for it;
  * the source is freed. */
 static void module_source(struct module *m, struct fused_source *s, FILE *cu) {
-  if (!s->kernel.is_empty && is_new(m, s->key)) fused_emit_source(s, cu);
+  if (!s->kernel.is_empty && emit_cuda_is_new(m, s->key)) fused_emit_source(s, cu);
   fused_source_free(s);
 }
 
@@ -99,7 +99,7 @@ void fused_emit_cuda(struct arena *arena, const struct superop *const *ops, uint
       if (leave[k] & SCAN_BIT)
         module_kernel(&m, ops[i], widths, LEAVE_SPREADS | SCAN_LONG | leave[k], cu);
     }
-    if (reduces(ops[i]))
+    if (emit_cuda_reduces(ops[i]))
       module_kernel(&m, ops[i], widths, LEAVE_SPREADS | SHORT_SEGMENTS | leave[0], cu);
     module_trees(&m, ops[i], widths, cu);
   }

@@ -72,7 +72,7 @@ const struct combine_row *emit_combination(const struct superop_node *node) {
                      type_word_class((enum type_word)node->type));
 }
 
-static bool letter(char c) {
+static bool emit_expression_letter(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
 }
 
@@ -94,8 +94,10 @@ void emit_expression(const char *text, unsigned count, const char *const *operan
   const char *const *x = count == 3 ? operands + 1 : operands;
   while (*text != '\0') {
     size_t n = 1;
-    if (letter(*text) || (*text >= '0' && *text <= '9')) {
-      while (letter(text[n]) || (text[n] >= '0' && text[n] <= '9') || text[n] == '.') n++;
+    if (emit_expression_letter(*text) || (*text >= '0' && *text <= '9')) {
+      while (emit_expression_letter(text[n]) || (text[n] >= '0' && text[n] <= '9') ||
+             text[n] == '.')
+        n++;
     }
     if (n == 1 && *text == 'x')
       fputs(x[0], out);
@@ -169,7 +171,7 @@ extern const char *const fused_elementary_text[];
 
 /* The elementary functions. What elementary.h declares is static here, for which a declaration
  * before it is enough. */
-static void elementary(FILE *out) {
+static void emit_expression_elementary(FILE *out) {
   fputs("#ifdef __GNUC__ /* not all of these are used */\n"
         "#pragma GCC diagnostic push\n"
         "#pragma GCC diagnostic ignored \"-Wunused-function\"\n"
@@ -214,6 +216,6 @@ void emit_prelude(struct widths w, FILE *out) {
         "#pragma GCC diagnostic ignored \"-Wtautological-compare\" /* x != x */\n"
         "#endif\n\n",
         out);
-  elementary(out);
+  emit_expression_elementary(out);
   emit_macros(w, "static inline", out);
 }

@@ -77,7 +77,7 @@ static void number_bounds(struct arena *arena, const struct superop *op,
 }
 
 /* Whether there is anything that is better compiled. */
-static bool is_worth_it(const struct superop *op, uint32_t stage_count) {
+static bool emit_functions_is_worth_it(const struct superop *op, uint32_t stage_count) {
   bool packs = false;
   for (uint32_t k = 0; k < op->node_count; k++) packs |= op->nodes[k].role == ROLE_PACK;
   return stage_count > 0 || packs || superop_has_loops(op) || superop_has_combinations(op);
@@ -110,7 +110,7 @@ bool fused_functions_plan(struct arena *arena, const struct superop *op, bool fl
                                       .stages = UINT8_MAX};
   *f = (struct fused_functions){.flat = flat};
   if (!fused_schedule_make(arena, op, target, &f->schedule)) return false;
-  if (!is_worth_it(op, f->schedule.stage_count)) return false;
+  if (!emit_functions_is_worth_it(op, f->schedule.stage_count)) return false;
   f->folds = folds(&f->schedule);
   f->scatters = flat && fused_may_scatter(op);
   number_bounds(arena, op, f);

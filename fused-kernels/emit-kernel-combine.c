@@ -36,7 +36,7 @@ struct columns {
   FILE *out;
 };
 
-static const char *type_of(const struct columns *c, uint32_t i) {
+static const char *emit_kernel_combine_type_of(const struct columns *c, uint32_t i) {
   return emit_type(c->widths,
                    (enum superop_kind)c->op->kinds[c->op->nodes[c->at.first + i].result]);
 }
@@ -44,7 +44,7 @@ static const char *type_of(const struct columns *c, uint32_t i) {
 /* `format` for each column: its type and its number, with something between. */
 static void each_column(const struct columns *c, const char *format, const char *between) {
   for (uint32_t i = 0; i < c->at.count; i++) {
-    fprintf(c->out, format, type_of(c, i), i);
+    fprintf(c->out, format, emit_kernel_combine_type_of(c, i), i);
     if (i + 1 < c->at.count) fputs(between, c->out);
   }
 }
@@ -57,7 +57,7 @@ static void item(const struct columns *c) {
   fputs("};\n    }\n  };\n", c->out);
 }
 
-static void memory(const struct columns *c) {
+static void emit_kernel_combine_memory(const struct columns *c) {
   fputs("  struct arrays {\n", c->out);
   each_column(c, "    ravel::ptr<%s> at%u;\n", "");
   fputs("    HERE item get(int64_t i) const { return {", c->out);
@@ -74,7 +74,7 @@ static void memory(const struct columns *c) {
 static void class(const struct columns *c, const char *name) {
   fprintf(c->out, "struct %s {\n", name);
   item(c);
-  memory(c);
+  emit_kernel_combine_memory(c);
   fputs("  HERE static item f(const item &l, const item &r) {\n", c->out);
   emit_combination_statements(c->op, c->at.first, c->widths, "item", c->out);
   fputs("  }\n};\n", c->out);
@@ -99,7 +99,7 @@ void fused_emit_tree_entry(const char *name, FILE *out) {
 /* ---- the lowest level ---- */
 
 /* Whether a combination with its lowest level in the kernel begins with node k. */
-static bool begins(const struct body *b, uint32_t k, struct columns *c) {
+static bool emit_kernel_combine_begins(const struct body *b, uint32_t k, struct columns *c) {
   if (!fused_begins_combination(b->op, k)) return false;
   *c = (struct columns){b->op, superop_combination_at(b->op, k), b->k->widths, b->out};
   return b->k->tasks[c->at.ends] == TASK_INSIDE;
@@ -109,13 +109,13 @@ void body_combinations(const struct body *b) {
   struct columns c;
   for (uint32_t k = 0; k < b->op->node_count; k++) {
     char name[32];
-    if (!begins(b, k, &c)) continue;
+    if (!emit_kernel_combine_begins(b, k, &c)) continue;
     snprintf(name, sizeof name, "combination%u", k);
     class(&c, name);
   }
 }
 
-static void declare(const struct columns *c) {
+static void emit_kernel_combine_declare(const struct columns *c) {
   const uint32_t k = c->at.first;
   fprintf(c->out,
           "    ravel::row_totals<combination%u, B, unroll> c%u{};\n"
@@ -124,7 +124,7 @@ static void declare(const struct columns *c) {
 }
 
 /* An item from the results at a position. */
-static void keep(const struct columns *c) {
+static void emit_kernel_combine_keep(const struct columns *c) {
   const uint32_t k = c->at.first;
   fprintf(c->out, "          c%u.v[k][t] = {", k);
   for (uint32_t i = 0; i < c->at.count; i++) {
@@ -139,7 +139,7 @@ static void keep(const struct columns *c) {
 static void each_combination(const struct body *b, void (*write)(const struct columns *)) {
   struct columns c;
   for (uint32_t k = 0; k < b->op->node_count; k++) {
-    if (begins(b, k, &c)) write(&c);
+    if (emit_kernel_combine_begins(b, k, &c)) write(&c);
   }
 }
 
@@ -148,17 +148,17 @@ static bool scans(const struct columns *c) {
 }
 
 /* Where its totals matter: of a reduction, wherever there are some. */
-static void condition(const struct columns *c) {
+static void emit_kernel_combine_condition(const struct columns *c) {
   fputs(scans(c) ? "here.is_whole() && !here.ends" : "here.whole_rows() > 0", c->out);
 }
 
-static void take(const struct columns *c) {
+static void emit_kernel_combine_take(const struct columns *c) {
   fputs("      if (", c->out);
-  condition(c);
+  emit_kernel_combine_condition(c);
   fprintf(c->out, ") c%u.take(block, row, here.whole_rows());\n", c->at.first);
 }
 
-static void rows(const struct body *b, bool reduces) {
+static void emit_kernel_combine_rows(const struct body *b, bool reduces) {
   char more[16];
   body_segment(b, more);
   fprintf(b->out,
@@ -178,9 +178,9 @@ static void rows(const struct body *b, bool reduces) {
           "%s"
           "          put(i + k * ravel::WARP, r[k]);\n",
           more, reduces ? "          take(l[t], r[k]);\n" : "");
-  each_combination(b, keep);
+  each_combination(b, emit_kernel_combine_keep);
   fputs("        }\n      });\n", b->out);
-  each_combination(b, take);
+  each_combination(b, emit_kernel_combine_take);
   fputs("    }\n", b->out);
 }
 
@@ -194,10 +194,10 @@ static void arrays(const struct columns *c, char letter) {
 }
 
 /* The identities of the segment. */
-static void identities(const struct columns *c) {
+static void emit_kernel_combine_identities(const struct columns *c) {
   for (uint32_t i = 0; i < c->at.count; i++) {
     const uint32_t v = c->op->nodes[c->at.ends + i].operands[2];
-    fprintf(c->out, "%s(%s)(", i > 0 ? ", " : "", type_of(c, i));
+    fprintf(c->out, "%s(%s)(", i > 0 ? ", " : "", emit_kernel_combine_type_of(c, i));
     if (v < c->op->param_count)
       fprintf(c->out, "p%u[here.segment]", v);
     else
@@ -206,10 +206,10 @@ static void identities(const struct columns *c) {
   }
 }
 
-static void give(const struct columns *c) {
+static void emit_kernel_combine_give(const struct columns *c) {
   const uint32_t k = c->at.first;
   fputs("    if (", c->out);
-  condition(c);
+  emit_kernel_combine_condition(c);
   fprintf(c->out, ") c%u.finish(block, rows%u, row, here.whole_rows());\n", k, k);
   if (scans(c)) {
     fprintf(c->out, "    ravel::give_total<combination%u>(block, here, rows%u, ", k, k);
@@ -233,7 +233,7 @@ static void give(const struct columns *c) {
         c->out);
   arrays(c, 'g');
   fputs(".put(here.segment, {", c->out);
-  identities(c);
+  emit_kernel_combine_identities(c);
   fputs("});\n    });\n", c->out);
 }
 
@@ -257,14 +257,14 @@ void body_trees(const struct body *b) {
           s, s, s);
   body_declare_reductions(b);
   if (reduces) fputs("    typename B::template reg<lane> l{};\n", b->out);
-  each_combination(b, declare);
-  rows(b, reduces);
+  each_combination(b, emit_kernel_combine_declare);
+  emit_kernel_combine_rows(b, reduces);
   if (reduces) {
     fputs("    block.each([&](int t) {\n", b->out);
     body_for_reductions(b, "      r%u[t] = l[t].a%u;\n");
     fputs("    });\n", b->out);
     body_fold(b);
   }
-  each_combination(b, give);
+  each_combination(b, emit_kernel_combine_give);
   fputs("  }\n", b->out);
 }

@@ -28,7 +28,8 @@ static const struct superop_node *defined(const struct superop *op, uint32_t v,
 }
 
 /* The constant that a value is or is spread from, or NULL. */
-static const struct cvl_value *constant_of(const struct superop *op, uint32_t v) {
+static const struct cvl_value *emit_kernel_copy_constant_of(const struct superop *op,
+                                                            uint32_t v) {
   const struct superop_node *node = emit_definition(op, v);
   while (node != NULL && node->role == ROLE_SPREAD)
     node = emit_definition(op, node->operands[0]);
@@ -36,12 +37,13 @@ static const struct cvl_value *constant_of(const struct superop *op, uint32_t v)
 }
 
 /* The INDEX that a value is, if it consists of runs; else NULL. */
-static const struct superop_node *runs_of(const struct superop *op, uint32_t v) {
+static const struct superop_node *emit_kernel_copy_runs_of(const struct superop *op,
+                                                           uint32_t v) {
   const struct superop_node *index = defined(op, v, ROLE_INDEX);
   if (index == NULL) return NULL;
-  const struct cvl_value *stride = constant_of(op, index->operands[1]);
+  const struct cvl_value *stride = emit_kernel_copy_constant_of(op, index->operands[1]);
   const uint32_t start = index->operands[0];
-  const bool known = start < op->param_count || constant_of(op, start) != NULL;
+  const bool known = start < op->param_count || emit_kernel_copy_constant_of(op, start) != NULL;
   return known && stride != NULL && cvl_int_of(stride) == 1 ? index : NULL;
 }
 
@@ -63,10 +65,10 @@ static uint32_t near_of(const struct superop_node *node) {
 static bool is_fit_scatter(const struct superop *op, const struct superop_node *node) {
   const struct permute_operands at = permute_operands((enum opcode)node->op);
   if (at.flags != NO_OPERAND) {
-    const struct cvl_value *flag = constant_of(op, operand_at(node, at.flags));
+    const struct cvl_value *flag = emit_kernel_copy_constant_of(op, operand_at(node, at.flags));
     if (flag == NULL || !flag->as.b) return false;
   }
-  return runs_of(op, node->operands[1]) != NULL;
+  return emit_kernel_copy_runs_of(op, node->operands[1]) != NULL;
 }
 
 bool fused_copy_is_fit(const struct superop *op) {
@@ -82,7 +84,7 @@ bool fused_copy_is_fit(const struct superop *op) {
 /* ---- the plan ---- */
 
 /* What a value takes. */
-static void need(struct fused_kernel *k, uint32_t v);
+static void emit_kernel_copy_need(struct fused_kernel *k, uint32_t v);
 
 static void need_segments(struct fused_kernel *k, uint32_t d, bool looked_up) {
   k->read[d] = true;
@@ -95,21 +97,21 @@ static void need_start(struct fused_kernel *k, const struct superop_node *index)
 
 static void need_scatter(struct fused_kernel *k, const struct superop_node *node) {
   const struct permute_operands at = permute_operands((enum opcode)node->op);
-  const struct superop_node *index = runs_of(k->op, node->operands[1]);
+  const struct superop_node *index = emit_kernel_copy_runs_of(k->op, node->operands[1]);
   const bool aligned = is_aligned(index, near_of(node));
   need_segments(k, near_of(node), false);
   need_segments(k, operand_at(node, at.destination), aligned);
   need_segments(k, index->operands[2], false);
   need_start(k, index);
-  need(k, node->operands[0]);
-  if (at.defaults != NO_OPERAND) need(k, operand_at(node, at.defaults));
+  emit_kernel_copy_need(k, node->operands[0]);
+  if (at.defaults != NO_OPERAND) emit_kernel_copy_need(k, operand_at(node, at.defaults));
 }
 
-static void need(struct fused_kernel *k, uint32_t v) {
+static void emit_kernel_copy_need(struct fused_kernel *k, uint32_t v) {
   const struct superop *op = k->op;
   const struct superop_node *node = emit_definition(op, v);
   if (node == NULL) k->read[v] = true;
-  if (node == NULL || constant_of(op, v) != NULL) return;
+  if (node == NULL || emit_kernel_copy_constant_of(op, v) != NULL) return;
   const uint32_t at = (uint32_t)(node - op->nodes);
   if (k->tasks[at] == TASK_INSIDE) return;
   k->tasks[at] = TASK_INSIDE;
@@ -118,7 +120,8 @@ static void need(struct fused_kernel *k, uint32_t v) {
     return;
   }
   for (unsigned i = 0; i < node->operand_count; i++) {
-    if (op->kinds[node->operands[i]] != SUPEROP_SEGDES) need(k, node->operands[i]);
+    if (op->kinds[node->operands[i]] != SUPEROP_SEGDES)
+      emit_kernel_copy_need(k, node->operands[i]);
   }
   const unsigned last = node->operand_count - 1u;
   need_segments(k, node->operands[last], true);
@@ -128,7 +131,7 @@ static void need(struct fused_kernel *k, uint32_t v) {
 /* Whether the runs of a node have to be in order: those of a scatter, all in one segment. */
 static bool needs_order(const struct superop *op, const struct superop_node *node) {
   return node->role == ROLE_SCATTER &&
-         !is_aligned(runs_of(op, node->operands[1]), near_of(node));
+         !is_aligned(emit_kernel_copy_runs_of(op, node->operands[1]), near_of(node));
 }
 
 /* Whether something is to be checked of a node: elements, or that runs are in order. */
@@ -138,7 +141,7 @@ static bool has_check(const struct superop *op, const struct superop_node *node)
 }
 
 static void need_check(struct fused_kernel *k, const struct superop_node *node) {
-  const struct superop_node *index = runs_of(k->op, node->operands[1]);
+  const struct superop_node *index = emit_kernel_copy_runs_of(k->op, node->operands[1]);
   const uint32_t near = near_of(node);
   struct superop_size over = {SIZE_TOTAL, near};
   need_segments(k, near, index == NULL);
@@ -153,7 +156,7 @@ static void need_check(struct fused_kernel *k, const struct superop_node *node) 
     over = (struct superop_size){SIZE_COUNT, index->operands[2]};
     k->single[near] |= !is_aligned(index, near);
   } else {
-    need(k, node->operands[1]);
+    emit_kernel_copy_need(k, node->operands[1]);
   }
   k->over[k->over_count++] = over;
 }
@@ -184,11 +187,12 @@ static void plan_outputs(struct fused_kernel *k, uint32_t number) {
     if (!seen && number == 0) k->over[k->over_count++] = size;
     if (k->over_count == 0 || !same_size(size, k->over[0])) continue;
     k->written[op->outputs[i]] = true;
-    need(k, op->outputs[i]);
+    emit_kernel_copy_need(k, op->outputs[i]);
   }
 }
 
-static void add_member(struct fused_kernel *k, enum fused_member_kind kind, uint32_t v) {
+static void emit_kernel_copy_add_member(struct fused_kernel *k, enum fused_member_kind kind,
+                                        uint32_t v) {
   const enum cvl_elem elem = superop_elem((enum superop_kind)k->op->kinds[v],
                                           k->widths.int_elem, k->widths.float_elem);
   k->members[k->member_count++] = (struct fused_member){
@@ -208,27 +212,29 @@ void fused_copy_kernel_plan(struct arena *arena, const struct superop *op, uint3
   k->is_empty = k->over_count == 0;
   for (uint32_t v = 0; v < op->param_count; v++) {
     if (!k->read[v]) continue;
-    add_member(k, op->kinds[v] == SUPEROP_SEGDES ? MEMBER_SEGMENTS : MEMBER_OPERAND, v);
+    emit_kernel_copy_add_member(
+        k, op->kinds[v] == SUPEROP_SEGDES ? MEMBER_SEGMENTS : MEMBER_OPERAND, v);
   }
   for (uint32_t v = op->param_count; v < op->value_count; v++) {
-    if (k->written[v]) add_member(k, MEMBER_WRITTEN, v);
+    if (k->written[v]) emit_kernel_copy_add_member(k, MEMBER_WRITTEN, v);
   }
   for (uint32_t i = 0; number == 0 && i < op->node_count; i++) {
     if (!needs_order(op, &op->nodes[i])) continue;
-    add_member(k, MEMBER_UNFIT, 0);
+    emit_kernel_copy_add_member(k, MEMBER_UNFIT, 0);
     break;
   }
 }
 
 /* ---- values ---- */
 
-static const char *type_of(const struct fused_kernel *k, uint32_t v) {
+static const char *emit_kernel_copy_type_of(const struct fused_kernel *k, uint32_t v) {
   return emit_type(k->widths, (enum superop_kind)k->op->kinds[v]);
 }
 
 /* The element of a value at a position. */
-static void element(const struct fused_kernel *k, uint32_t v, const char *at, FILE *out) {
-  const struct cvl_value *constant = constant_of(k->op, v);
+static void emit_kernel_copy_element(const struct fused_kernel *k, uint32_t v, const char *at,
+                                     FILE *out) {
+  const struct cvl_value *constant = emit_kernel_copy_constant_of(k->op, v);
   if (constant != NULL)
     emit_literal(constant, out);
   else
@@ -239,9 +245,9 @@ static void index_value(const struct fused_kernel *k, const struct superop_node 
                         FILE *out) {
   const uint32_t d = node->operands[2];
   fprintf(out, "    const int64_t s = p%u.of(i);\n    return WRAP(U(", d);
-  element(k, node->operands[0], "s", out);
+  emit_kernel_copy_element(k, node->operands[0], "s", out);
   fprintf(out, ") + U(i - p%u.start(s)) * U(", d);
-  element(k, node->operands[1], "s", out);
+  emit_kernel_copy_element(k, node->operands[1], "s", out);
   fputs("));\n", out);
 }
 
@@ -250,19 +256,21 @@ static void gather_value(const struct fused_kernel *k, const struct superop_node
   const uint32_t far = node->operands[2];
   char at[64];
   fputs("    const int64_t x = ", out);
-  element(k, node->operands[1], "i", out);
+  emit_kernel_copy_element(k, node->operands[1], "i", out);
   fprintf(out, ", s = p%u.of(i);\n", node->operands[3]);
   if (node->checked) /* what fails is reported elsewhere, and harmless here */
     fprintf(out, "    if ((uint64_t)x >= (uint64_t)p%u.length(s)) return 0;\n", far);
   fputs("    return ", out);
   snprintf(at, sizeof at, "p%u.start(s) + x", far);
-  element(k, node->operands[0], at, out);
+  emit_kernel_copy_element(k, node->operands[0], at, out);
   fputs(";\n", out);
 }
 
 /* The run s that may hold position i, and x, the position in it. */
-static void find_run(const struct fused_kernel *k, const struct superop_node *node,
-                     const struct superop_node *index, uint32_t far, FILE *out) {
+static void emit_kernel_copy_find_run(const struct fused_kernel *k,
+                                      const struct superop_node *node,
+                                      const struct superop_node *index, uint32_t far,
+                                      FILE *out) {
   const uint32_t start = index->operands[0], d = index->operands[2];
   if (is_aligned(index, near_of(node))) {
     fprintf(out, "    const int64_t s = p%u.of(i), x = i - p%u.start(s) - (int64_t)", far, far);
@@ -272,37 +280,39 @@ static void find_run(const struct fused_kernel *k, const struct superop_node *no
   } else {
     fputs("    const int64_t s = 0, x = i - (int64_t)", out);
   }
-  element(k, start, "s", out);
+  emit_kernel_copy_element(k, start, "s", out);
   fputs(";\n", out);
 }
 
 static void scatter_value(const struct fused_kernel *k, const struct superop_node *node,
                           FILE *out) {
   const struct permute_operands at = permute_operands((enum opcode)node->op);
-  const struct superop_node *index = runs_of(k->op, node->operands[1]);
+  const struct superop_node *index = emit_kernel_copy_runs_of(k->op, node->operands[1]);
   const uint32_t d = index->operands[2];
   char within[64];
-  find_run(k, node, index, operand_at(node, at.destination), out);
+  emit_kernel_copy_find_run(k, node, index, operand_at(node, at.destination), out);
   fprintf(out, "    if (p%u.count > 0 && x >= 0 && x < p%u.length(s)) return ", d, d);
   snprintf(within, sizeof within, "p%u.start(s) + x", d);
-  element(k, node->operands[0], within, out);
+  emit_kernel_copy_element(k, node->operands[0], within, out);
   fputs(";\n    return ", out);
   if (at.defaults != NO_OPERAND)
-    element(k, operand_at(node, at.defaults), "i", out);
+    emit_kernel_copy_element(k, operand_at(node, at.defaults), "i", out);
   else
     fputs("0", out);
   fputs(";\n", out);
 }
 
-static void value(const struct fused_kernel *k, const struct superop_node *node, FILE *out) {
-  fprintf(out, "  HERE %s v%u(int64_t i) const {\n", type_of(k, node->result), node->result);
+static void emit_kernel_copy_value(const struct fused_kernel *k,
+                                   const struct superop_node *node, FILE *out) {
+  fprintf(out, "  HERE %s v%u(int64_t i) const {\n", emit_kernel_copy_type_of(k, node->result),
+          node->result);
   switch ((enum superop_role)node->role) {
   case ROLE_INDEX: index_value(k, node, out); break;
   case ROLE_GATHER: gather_value(k, node, out); break;
   case ROLE_SCATTER: scatter_value(k, node, out); break;
   default: /* DIST */
     fprintf(out, "    const int64_t s = p%u.of(i);\n    return ", node->operands[1]);
-    element(k, node->operands[0], "s", out);
+    emit_kernel_copy_element(k, node->operands[0], "s", out);
     fputs(";\n", out);
   }
   fputs("  }\n", out);
@@ -311,22 +321,23 @@ static void value(const struct fused_kernel *k, const struct superop_node *node,
 /* ---- checks ---- */
 
 /* Run i of a scatter, all in one segment: within the result, and in front of the next one. */
-static void check_order(const struct fused_kernel *k, const struct superop_node *index,
-                        uint32_t limit, FILE *out) {
+static void emit_kernel_copy_check_order(const struct fused_kernel *k,
+                                         const struct superop_node *index, uint32_t limit,
+                                         FILE *out) {
   const uint32_t d = index->operands[2];
   fprintf(out,
           "    if (i < p%u.count) {\n      const int64_t length = p%u.length(i), start = ", d,
           d);
-  element(k, index->operands[0], "i", out);
+  emit_kernel_copy_element(k, index->operands[0], "i", out);
   fprintf(out,
           ";\n      const int64_t limit = p%u.length(0);\n"
           "      if (length > 0 && (start < 0 || start > limit - length)) fit = false;\n",
           limit);
-  if (constant_of(k->op, index->operands[0]) != NULL) {
+  if (emit_kernel_copy_constant_of(k->op, index->operands[0]) != NULL) {
     fputs("      if (i > 0) fit = false;\n", out);
   } else {
     fprintf(out, "      if (i + 1 < p%u.count && start + length > ", d);
-    element(k, index->operands[0], "i + 1", out);
+    emit_kernel_copy_element(k, index->operands[0], "i + 1", out);
     fputs(") fit = false;\n", out);
   }
   fputs("    }\n", out);
@@ -334,16 +345,16 @@ static void check_order(const struct fused_kernel *k, const struct superop_node 
 
 /* Run i of node `number`: its first element that is out of range is reported. Elements of a
  * run that begins within the range leave it where it ends. */
-static void check_run(const struct fused_kernel *k, uint32_t number, uint32_t limit,
-                      FILE *out) {
+static void emit_kernel_copy_check_run(const struct fused_kernel *k, uint32_t number,
+                                       uint32_t limit, FILE *out) {
   const struct superop_node *node = &k->op->nodes[number];
-  const struct superop_node *index = runs_of(k->op, node->operands[1]);
+  const struct superop_node *index = emit_kernel_copy_runs_of(k->op, node->operands[1]);
   const uint32_t d = index->operands[2];
   const char *segment = is_aligned(index, near_of(node)) ? "i" : "0";
   fprintf(out,
           "    if (i < p%u.count) {\n      const int64_t length = p%u.length(i), start = ", d,
           d);
-  element(k, index->operands[0], "i", out);
+  emit_kernel_copy_element(k, index->operands[0], "i", out);
   fprintf(out,
           ";\n      const int64_t limit = p%u.length(%s);\n"
           "      const int64_t x = start < 0 || start > limit ? start : limit;\n"
@@ -358,7 +369,7 @@ static void check_element(const struct fused_kernel *k, uint32_t number, FILE *o
   const struct superop_node *node = &k->op->nodes[number];
   const uint32_t near = near_of(node);
   fprintf(out, "    if (i < p%u.total) {\n      const int64_t x = ", near);
-  element(k, node->operands[1], "i", out);
+  emit_kernel_copy_element(k, node->operands[1], "i", out);
   fprintf(out,
           ", s = p%u.of(i), limit = p%u.length(s);\n"
           "      if ((uint64_t)x >= (uint64_t)limit) bad.report(OUTSIDE, i, x, limit, s, %u);\n"
@@ -366,17 +377,17 @@ static void check_element(const struct fused_kernel *k, uint32_t number, FILE *o
           near, node->operands[2], number);
 }
 
-static void check(const struct fused_kernel *k, uint32_t number, FILE *out) {
+static void emit_kernel_copy_check(const struct fused_kernel *k, uint32_t number, FILE *out) {
   const struct superop_node *node = &k->op->nodes[number];
-  const struct superop_node *index = runs_of(k->op, node->operands[1]);
+  const struct superop_node *index = emit_kernel_copy_runs_of(k->op, node->operands[1]);
   const uint32_t limit =
       node->role == ROLE_GATHER
           ? node->operands[2]
           : operand_at(node, permute_operands((enum opcode)node->op).destination);
   if (needs_order(k->op, node))
-    check_order(k, index, limit, out);
+    emit_kernel_copy_check_order(k, index, limit, out);
   else if (index != NULL)
-    check_run(k, number, limit, out);
+    emit_kernel_copy_check_run(k, number, limit, out);
   else
     check_element(k, number, out);
 }
@@ -388,7 +399,7 @@ static void checks(const struct fused_kernel *k, FILE *out) {
   fputs("  HERE void operator()(int64_t i) const {\n", out);
   if (order) fputs("    bool fit = true;\n", out);
   for (uint32_t i = 0; i < k->op->node_count; i++) {
-    if (has_check(k->op, &k->op->nodes[i])) check(k, i, out);
+    if (has_check(k->op, &k->op->nodes[i])) emit_kernel_copy_check(k, i, out);
   }
   if (order) fputs("    if (!fit) ravel::atomic_max(unfit, (int64_t)1);\n", out);
   fputs("  }\n", out);
@@ -413,16 +424,16 @@ static const char last_run_text[] = "  /* The last run that starts at position i
                                     "    return low;\n"
                                     "  }\n";
 
-static void results(const struct fused_kernel *k, FILE *out) {
+static void emit_kernel_copy_results(const struct fused_kernel *k, FILE *out) {
   fprintf(out, "  enum { unroll = %u };\n  struct results {\n", emit_copy_unrolled(k));
   for (uint32_t v = 0; v < k->op->value_count; v++) {
-    if (k->written[v]) fprintf(out, "    %s v%u;\n", type_of(k, v), v);
+    if (k->written[v]) fprintf(out, "    %s v%u;\n", emit_kernel_copy_type_of(k, v), v);
   }
   fputs("  };\n  HERE results at(int64_t i) const {\n    results r;\n", out);
   for (uint32_t v = 0; v < k->op->value_count; v++) {
     if (!k->written[v]) continue;
     fprintf(out, "    r.v%u = ", v);
-    element(k, v, "i", out);
+    emit_kernel_copy_element(k, v, "i", out);
     fputs(";\n", out);
   }
   fputs("    return r;\n  }\n  HERE void put(int64_t i, const results &r) const {\n", out);
@@ -435,12 +446,12 @@ static void results(const struct fused_kernel *k, FILE *out) {
 void emit_copy_body(const struct fused_kernel *k, FILE *out) {
   fputs(last_run_text, out);
   for (uint32_t i = 0; i < k->op->node_count; i++) {
-    if (k->tasks[i] == TASK_INSIDE) value(k, &k->op->nodes[i], out);
+    if (k->tasks[i] == TASK_INSIDE) emit_kernel_copy_value(k, &k->op->nodes[i], out);
   }
   if (k->checks)
     checks(k, out);
   else
-    results(k, out);
+    emit_kernel_copy_results(k, out);
 }
 
 unsigned emit_copy_unrolled(const struct fused_kernel *k) {

@@ -40,7 +40,8 @@ unsigned fused_kernel_staged(const struct fused_kernel *k) {
   return positions;
 }
 
-static const struct superop_node *reduction(const struct body *b, uint32_t member) {
+static const struct superop_node *emit_kernel_groups_reduction(const struct body *b,
+                                                               uint32_t member) {
   return &b->op->nodes[b->k->members[member].number];
 }
 
@@ -48,7 +49,7 @@ static const struct superop_node *reduction(const struct body *b, uint32_t membe
 
 /* The block's memory; elements are spread to avoid bank conflicts between threads that read
  * eight consecutive ones each. */
-static void shared(const struct body *b) {
+static void emit_kernel_groups_shared(const struct body *b) {
   fprintf(b->out,
           "  enum { threads = %d, WARPS = threads / ravel::WARP, STAGED = %u, ALONE = 8 };\n"
           "  struct shared {\n",
@@ -56,7 +57,7 @@ static void shared(const struct body *b) {
   for (uint32_t i = 0; i < b->k->member_count; i++) {
     if (!is_reduced(b->k, i)) continue;
     fprintf(b->out, "    ravel::shared_array<%s, STAGED + STAGED / 8> c%u;\n",
-            body_type(b, reduction(b, i)->result), b->k->members[i].number);
+            body_type(b, emit_kernel_groups_reduction(b, i)->result), b->k->members[i].number);
   }
   fputs("    ravel::shared_array<int32_t, threads> waiting;\n"
         "    ravel::shared_array<int32_t, WARPS> of_warp;\n"
@@ -70,7 +71,7 @@ static void stage(const struct body *b) {
   for (uint32_t i = 0; i < b->k->member_count; i++) {
     if (!is_reduced(b->k, i)) continue;
     fprintf(b->out, "    m.c%u[spread(i)] = r.v%u;\n", b->k->members[i].number,
-            reduction(b, i)->operands[0]);
+            emit_kernel_groups_reduction(b, i)->operands[0]);
   }
   fputs("  }\n"
         "  HERE static void take_staged(lane &l, const shared &m, int64_t i) {\n",
@@ -79,7 +80,7 @@ static void stage(const struct body *b) {
     if (!is_reduced(b->k, i)) continue;
     const uint32_t node = b->k->members[i].number;
     fprintf(b->out, "    l.a%u = ", node);
-    emit_combination_name(emit_combination(reduction(b, i)), b->out);
+    emit_combination_name(emit_combination(emit_kernel_groups_reduction(b, i)), b->out);
     fprintf(b->out, "(l.a%u, m.c%u[spread(i)]);\n", node, node);
   }
   fputs("  }\n", b->out);
@@ -87,9 +88,9 @@ static void stage(const struct body *b) {
 
 /* Up to eight elements by one thread: the tree, of which all other lanes would be padding. */
 static void alone(const struct body *b, uint32_t member) {
-  const struct combine_row *row = emit_combination(reduction(b, member));
+  const struct combine_row *row = emit_combination(emit_kernel_groups_reduction(b, member));
   const uint32_t node = b->k->members[member].number;
-  const char *type = body_type(b, reduction(b, member)->result);
+  const char *type = body_type(b, emit_kernel_groups_reduction(b, member)->result);
   fprintf(b->out,
           "  HERE static %s alone%u(const shared &m, int64_t first, int64_t count) {\n"
           "    %s v[ALONE];\n"
@@ -112,25 +113,25 @@ static void alone(const struct body *b, uint32_t member) {
 
 /* ---- how lanes become results ---- */
 
-static void fold(const struct body *b) {
+static void emit_kernel_groups_fold(const struct body *b) {
   for (uint32_t i = 0; i < b->k->member_count; i++) {
     if (!is_reduced(b->k, i)) continue;
-    const char *type = body_type(b, reduction(b, i)->result);
+    const char *type = body_type(b, emit_kernel_groups_reduction(b, i)->result);
     fprintf(b->out, "      block.fold(r%u, [](%s x, %s y) { return ", b->k->members[i].number,
             type, type);
-    emit_combination_name(emit_combination(reduction(b, i)), b->out);
+    emit_combination_name(emit_combination(emit_kernel_groups_reduction(b, i)), b->out);
     fputs("(x, y); });\n", b->out);
   }
 }
 
 /* What a segment of `length` has, where lane 0 has combined it. */
-static void give(const struct body *b, const char *indent) {
+static void emit_kernel_groups_give(const struct body *b, const char *indent) {
   for (uint32_t i = 0; i < b->k->member_count; i++) {
     if (!is_reduced(b->k, i)) continue;
     const uint32_t node = b->k->members[i].number;
-    const char *type = body_type(b, reduction(b, i)->result);
+    const char *type = body_type(b, emit_kernel_groups_reduction(b, i)->result);
     fprintf(b->out, "%sg%u[s] = length == 0 ? (%s)(%s) : r%u[t];\n", indent, node, type,
-            emit_combination(reduction(b, i))->identity, node);
+            emit_combination(emit_kernel_groups_reduction(b, i))->identity, node);
   }
 }
 
@@ -198,7 +199,7 @@ static void reduce_by_warps(const struct body *b, uint32_t d) {
           d, d);
   body_for_reductions(b, "        r%u[t] = l.a%u;\n");
   fputs("      });\n", b->out);
-  fold(b);
+  emit_kernel_groups_fold(b);
   fputs("      block.each([&](int t) {\n"
         "        if (t % ravel::WARP != 0 || k + t / ravel::WARP >= waiting) return;\n"
         "        const int64_t s = first + block.shared.waiting[k + t / ravel::WARP];\n",
@@ -240,7 +241,7 @@ static void many_positions(const struct body *b, uint32_t d) {
   body_lane_loop(b);
   body_for_reductions(b, "        r%u[t] = l.a%u;\n");
   fputs("      });\n", b->out);
-  fold(b);
+  emit_kernel_groups_fold(b);
   fprintf(b->out,
           "      block.each([&](int t) {\n"
           "        const int64_t s = group + k + t / ravel::WARP;\n"
@@ -248,7 +249,7 @@ static void many_positions(const struct body *b, uint32_t d) {
           "        const int64_t length = p%u.length(s);\n"
           "        if (length > %d) return;\n",
           d, CVL_REDUCE_BLOCK);
-  give(b, "        ");
+  emit_kernel_groups_give(b, "        ");
   fputs("      });\n"
         "    }\n"
         "  }\n",
@@ -279,7 +280,7 @@ static void long_segments(const struct body *b, uint32_t d) {
   body_lane_loop(b);
   body_for_reductions(b, "      r%u[t] = l.a%u;\n");
   fputs("    });\n", b->out);
-  fold(b);
+  emit_kernel_groups_fold(b);
   fputs("    block.each([&](int t) {\n"
         "      if (t % ravel::WARP != 0 || slot[t] < 0) return;\n",
         b->out);
@@ -292,7 +293,7 @@ static void long_segments(const struct body *b, uint32_t d) {
 void body_groups(const struct body *b) {
   const uint32_t d = b->op->segments;
   body_lane(b);
-  shared(b);
+  emit_kernel_groups_shared(b);
   stage(b);
   for (uint32_t i = 0; i < b->k->member_count; i++) {
     if (is_reduced(b->k, i)) alone(b, i);

@@ -63,7 +63,7 @@ bool packs_give(const struct fused_kernel *k, uint32_t v) {
   return k->by_packs && is_kept(k, v);
 }
 
-static unsigned each(const struct fused_kernel *k) {
+static unsigned emit_kernel_packs_each(const struct fused_kernel *k) {
   size_t bytes = 0;
   uint32_t nodes = 0;
   struct emit_needs needs = {false};
@@ -80,7 +80,7 @@ static unsigned each(const struct fused_kernel *k) {
 }
 
 unsigned fused_kernel_tile(const struct fused_kernel *k) {
-  return each(k) * FUSED_BLOCK_THREADS;
+  return emit_kernel_packs_each(k) * FUSED_BLOCK_THREADS;
 }
 
 /* ---- the text ---- */
@@ -94,17 +94,17 @@ static void each_pack(const struct body *b,
   }
 }
 
-static void keep(const struct body *b, uint32_t k, uint32_t list) {
+static void emit_kernel_packs_keep(const struct body *b, uint32_t k, uint32_t list) {
   fprintf(b->out, "    if (bits >> %u & 1) k%u[to[%u]] = r.v%u;\n", list, k, list,
           b->op->nodes[k].operands[0]);
 }
 
-static void clear(const struct body *b, uint32_t k, uint32_t list) {
+static void emit_kernel_packs_clear(const struct body *b, uint32_t k, uint32_t list) {
   fprintf(b->out, "    if (list == %u) k%u[i] = (%s)0;\n", list, k,
           body_type(b, b->op->nodes[k].operands[0]));
 }
 
-static void flags(const struct body *b) {
+static void emit_kernel_packs_flags(const struct body *b) {
   uint32_t list = 0;
   fputs("  HERE static uint32_t flags(const results &r) {\n    return 0u", b->out);
   for (uint32_t i = 0; i < b->k->member_count; i++) {
@@ -116,13 +116,13 @@ static void flags(const struct body *b) {
 }
 
 void body_packs(const struct body *b) {
-  flags(b);
+  emit_kernel_packs_flags(b);
   fputs("  HERE void keep(const results &r, uint32_t bits, const int64_t (&to)[LISTS]) const "
         "{\n",
         b->out);
-  each_pack(b, keep);
+  each_pack(b, emit_kernel_packs_keep);
   fputs("  }\n  HERE void clear(int list, int64_t i) const {\n", b->out);
-  each_pack(b, clear);
+  each_pack(b, emit_kernel_packs_clear);
   fprintf(b->out,
           "  }\n"
           "  HERE const ravel::packing<TILE_BITS> &by(int list) const { return lists[list]; }\n"
@@ -139,7 +139,7 @@ void packs_declare(const struct body *b, const char *name) {
       "  enum { threads = %d, EACH = %u, LISTS = %u, TILE_BITS = ravel::packing_bits(EACH) };\n"
       "  using self = %s;\n"
       "  using shared = ravel::packing_memory<LISTS, EACH>;\n",
-      FUSED_BLOCK_THREADS, each(b->k), lists_of(b->k), name);
+      FUSED_BLOCK_THREADS, emit_kernel_packs_each(b->k), lists_of(b->k), name);
 }
 
 void packs_member(const struct body *b, const struct fused_member *m) {

@@ -45,11 +45,11 @@ static void each_loaded(const struct body *b, void (*write)(const struct body *,
   }
 }
 
-static void declare(const struct body *b, uint32_t v) {
+static void emit_kernel_plain_declare(const struct body *b, uint32_t v) {
   fprintf(b->out, "    %s v%u;\n", body_type(b, v), v);
 }
 
-static void load(const struct body *b, uint32_t v) {
+static void emit_kernel_plain_load(const struct body *b, uint32_t v) {
   fprintf(b->out,
           "    ravel::load_plain<COUNT, STEP>(p%u, i, [&](int k, %s v) { x[k].v%u = v; });\n",
           v, body_type(b, v), v);
@@ -59,13 +59,13 @@ static void any_element(const struct body *b, uint32_t v) {
   fprintf(b->out, "    x.v%u = p%u[i];\n", v, v);
 }
 
-static void name(const struct body *b, uint32_t v) {
+static void emit_kernel_plain_name(const struct body *b, uint32_t v) {
   fprintf(b->out, "    const %s v%u = x.v%u;\n", body_type(b, v), v, v);
 }
 
 void body_named_operands(const struct body *b) {
   fputs("    (void)x;\n    (void)i;\n", b->out);
-  each_loaded(b, name);
+  each_loaded(b, emit_kernel_plain_name);
 }
 
 void body_plain(const struct body *b) {
@@ -73,14 +73,14 @@ void body_plain(const struct body *b) {
   body_segment(b, more);
   declare_plain(b);
   fputs("  struct operands {\n", b->out);
-  each_loaded(b, declare);
+  each_loaded(b, emit_kernel_plain_declare);
   fputs("  };\n"
         "  template <int STEP, int COUNT>\n"
         "  HERE void load(operands (&x)[COUNT], int64_t i) const {\n"
         "    (void)x;\n"
         "    (void)i;\n",
         b->out);
-  each_loaded(b, load);
+  each_loaded(b, emit_kernel_plain_load);
   fprintf(b->out,
           "  }\n"
           "  HERE results at(int64_t i%s%s) const {\n"

@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static enum cvl_elem elem_of(struct widths w, uint8_t kind) {
+static enum cvl_elem emit_kernel_plan_elem_of(struct widths w, uint8_t kind) {
   return superop_elem((enum superop_kind)kind, w.int_elem, w.float_elem);
 }
 
@@ -26,11 +26,11 @@ bool kernel_looks_up(const struct fused_kernel *k, uint32_t v, enum fused_task t
          fused_schedule_looks_up(&k->schedule, v, task);
 }
 
-static void add_member(struct fused_kernel *k, enum fused_member_kind kind, uint32_t number,
-                       uint32_t value) {
+static void emit_kernel_plan_add_member(struct fused_kernel *k, enum fused_member_kind kind,
+                                        uint32_t number, uint32_t value) {
   k->members[k->member_count++] = (struct fused_member){
       .kind = (uint8_t)kind,
-      .elem = (uint8_t)elem_of(k->widths, k->op->kinds[value]),
+      .elem = (uint8_t)emit_kernel_plan_elem_of(k->widths, k->op->kinds[value]),
       .looked_up = kind == MEMBER_SEGMENTS &&
                    (scatters_look_up(k, value) || kernel_looks_up(k, value, TASK_INSIDE) ||
                     kernel_looks_up(k, value, TASK_REPORTED)),
@@ -40,15 +40,15 @@ static void add_member(struct fused_kernel *k, enum fused_member_kind kind, uint
 static void add_tree_members(struct fused_kernel *k, uint32_t i) {
   const struct superop_node *node = &k->op->nodes[i];
   if (!fused_is_tree(node) || k->tasks[i] != TASK_INSIDE) return;
-  add_member(k, MEMBER_TOTALS, i, node->result);
+  emit_kernel_plan_add_member(k, MEMBER_TOTALS, i, node->result);
   if (node->role != ROLE_COMBINE_REDUCE) return;
-  add_member(k, MEMBER_ROOTS, i, node->result);
-  add_member(k, MEMBER_RESULTS, i, node->result);
+  emit_kernel_plan_add_member(k, MEMBER_ROOTS, i, node->result);
+  emit_kernel_plan_add_member(k, MEMBER_RESULTS, i, node->result);
 }
 
 /* What the kernel does besides maps, and how: by slots or groups where something is combined
  * inside. */
-static void plan_nodes(struct fused_kernel *k, unsigned leave) {
+static void kernel_plan_nodes(struct fused_kernel *k, unsigned leave) {
   for (uint32_t i = 0; i < k->op->node_count; i++) {
     const struct superop_node *node = &k->op->nodes[i];
     if (k->tasks[i] != TASK_INSIDE && k->tasks[i] != TASK_REPORTED) continue;
@@ -72,20 +72,21 @@ static void plan_members(struct fused_kernel *k) {
   const struct superop *op = k->op;
   for (uint32_t v = 0; v < op->param_count; v++) {
     if (!k->read[v] && !k->reported[v]) continue;
-    add_member(k, op->kinds[v] == SUPEROP_SEGDES ? MEMBER_SEGMENTS : MEMBER_OPERAND, v, v);
+    emit_kernel_plan_add_member(
+        k, op->kinds[v] == SUPEROP_SEGDES ? MEMBER_SEGMENTS : MEMBER_OPERAND, v, v);
   }
   for (uint32_t v = op->param_count; v < op->value_count; v++) {
-    if (k->written[v]) add_member(k, MEMBER_WRITTEN, v, v);
+    if (k->written[v]) emit_kernel_plan_add_member(k, MEMBER_WRITTEN, v, v);
   }
   for (uint32_t i = 0; i < op->node_count; i++) {
     if (op->nodes[i].role == ROLE_REDUCE && k->tasks[i] == TASK_INSIDE) {
-      add_member(k, MEMBER_PARTIALS, i, op->nodes[i].result);
-      if (k->by_groups) add_member(k, MEMBER_RESULTS, i, op->nodes[i].result);
+      emit_kernel_plan_add_member(k, MEMBER_PARTIALS, i, op->nodes[i].result);
+      if (k->by_groups) emit_kernel_plan_add_member(k, MEMBER_RESULTS, i, op->nodes[i].result);
     }
     add_tree_members(k, i);
   }
-  packs_add_members(k, add_member);
-  scatters_add_members(k, add_member);
+  packs_add_members(k, emit_kernel_plan_add_member);
+  scatters_add_members(k, emit_kernel_plan_add_member);
   invariant(k->member_count <= op->value_count + 3 * op->node_count + 1);
 }
 
@@ -111,7 +112,8 @@ void fused_kernel_room(struct arena *arena, const struct superop *op, struct wid
 }
 
 /* Whether consumer i is another kernel's. */
-static bool is_elsewhere(const struct superop *op, uint32_t i, unsigned leave) {
+static bool emit_kernel_plan_is_elsewhere(const struct superop *op, uint32_t i,
+                                          unsigned leave) {
   const uint32_t its = leave >> NODE_SHIFT;
   const bool packs = op->nodes[i].role == ROLE_PACK;
   if (leave & SCAN_BIT) return i != its;
@@ -147,7 +149,7 @@ static bool *consumers_elsewhere(struct arena *arena, const struct superop *op,
                                  unsigned leave) {
   bool *is = arena_alloc(arena, (op->node_count + 1) * sizeof *is);
   for (uint32_t i = 0; i < op->node_count; i++)
-    is[i] = fused_is_consumer(&op->nodes[i]) && is_elsewhere(op, i, leave);
+    is[i] = fused_is_consumer(&op->nodes[i]) && emit_kernel_plan_is_elsewhere(op, i, leave);
   return is;
 }
 
@@ -183,7 +185,7 @@ void fused_kernel_plan(struct arena *arena, const struct superop *op, struct wid
   k->spread = k->schedule.left;
   k->read = k->schedule.read;
   k->reported = k->schedule.reported;
-  plan_nodes(k, leave);
+  kernel_plan_nodes(k, leave);
   stencil_plan(arena, k);
   plan_members(k);
 }

@@ -51,12 +51,12 @@ bool scans_own(const struct superop *op, uint32_t k) {
 
 /* ---- the text ---- */
 
-static const struct superop_node *scan_of(const struct fused_kernel *k) {
+static const struct superop_node *emit_kernel_scans_scan_of(const struct fused_kernel *k) {
   return &k->op->nodes[k->scan];
 }
 
 bool scans_give(const struct fused_kernel *k, uint32_t v) {
-  return k->scan != SUPEROP_NONE && scan_of(k)->operands[0] == v;
+  return k->scan != SUPEROP_NONE && emit_kernel_scans_scan_of(k)->operands[0] == v;
 }
 
 /* Twice that of maps: there are fewer threads on a multiprocessor. */
@@ -67,15 +67,15 @@ unsigned scans_unrolled(const struct fused_kernel *k) {
 }
 
 void body_scan(const struct body *b) {
-  const uint32_t v = scan_of(b->k)->operands[0];
+  const uint32_t v = emit_kernel_scans_scan_of(b->k)->operands[0];
   fprintf(b->out, "  HERE %s operator[](int64_t i) const { return at(i).v%u; }\n",
           body_type(b, v), v);
 }
 
 static void combination(const struct body *b, const char *name) {
   static const char *const operands[] = {"x", "y"};
-  const struct combine_row *row = emit_combination(scan_of(b->k));
-  const char *type = body_type(b, scan_of(b->k)->result);
+  const struct combine_row *row = emit_combination(emit_kernel_scans_scan_of(b->k));
+  const char *type = body_type(b, emit_kernel_scans_scan_of(b->k)->result);
   fprintf(b->out,
           "struct %s_combination {\n"
           "  using type = %s;\n"

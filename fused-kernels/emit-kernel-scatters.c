@@ -29,7 +29,7 @@ static bool is_grouped(const struct superop *op, uint32_t first, uint32_t k) {
          operand_of(a, p.destination) == operand_of(b, p.destination);
 }
 
-static bool is_first(const struct superop *op, uint32_t k) {
+static bool emit_kernel_scatters_is_first(const struct superop *op, uint32_t k) {
   for (uint32_t j = 0; j < k; j++) {
     if (op->nodes[j].role == ROLE_SCATTER && is_grouped(op, j, k)) return false;
   }
@@ -94,7 +94,7 @@ static bool values_may_fail(const struct superop *op, uint32_t first) {
 static bool may_scatter(const struct superop *op, uint32_t k) {
   struct needs n;
   bool fails;
-  if (superop_has_loops(op) || !is_first(op, k)) return false;
+  if (superop_has_loops(op) || !emit_kernel_scatters_is_first(op, k)) return false;
   add_needs(op, k, false, &n);
   if (!n.good || n.elsewhere || n.computed == 0 || values_may_fail(op, k)) return false;
   return gives_all(op, k) ||
@@ -167,12 +167,12 @@ static void each_moved(const struct body *b,
   }
 }
 
-static void move(const struct body *b, uint32_t k, uint32_t number) {
+static void emit_kernel_scatters_move(const struct body *b, uint32_t k, uint32_t number) {
   (void)number;
   fprintf(b->out, "    x%u[to] = r.v%u;\n", k, b->op->nodes[k].operands[VALUES]);
 }
 
-static void rest(const struct body *b, uint32_t k, uint32_t number) {
+static void emit_kernel_scatters_rest(const struct body *b, uint32_t k, uint32_t number) {
   const struct superop_node *node = &b->op->nodes[k];
   const int8_t defaults = permute_operands((enum opcode)node->op).defaults;
   if (defaults == NO_OPERAND)
@@ -183,7 +183,7 @@ static void rest(const struct body *b, uint32_t k, uint32_t number) {
 }
 
 /* What finds positions: not where values are fetched. */
-static void positions(const struct body *b) {
+static void emit_kernel_scatters_positions(const struct body *b) {
   const struct superop_node *node = &b->op->nodes[b->k->scatter];
   const struct permute_operands p = permute_operands((enum opcode)node->op);
   fprintf(b->out,
@@ -202,15 +202,15 @@ static void positions(const struct body *b) {
 
 void body_scatter(const struct body *b) {
   const bool permutes = b->op->nodes[b->k->scatter].op == OPC_PERMUTE;
-  if (permutes || b->k->claims) positions(b);
+  if (permutes || b->k->claims) emit_kernel_scatters_positions(b);
   if (!b->k->claims) {
     fputs("  HERE void move(const results &r, int64_t to) const {\n", b->out);
-    each_moved(b, move);
+    each_moved(b, emit_kernel_scatters_move);
     fputs("  }\n", b->out);
   }
   if (!permutes && !b->k->claims) {
     fputs("  HERE void rest(int64_t i) const {\n", b->out);
-    each_moved(b, rest);
+    each_moved(b, emit_kernel_scatters_rest);
     fputs("  }\n", b->out);
   }
 }

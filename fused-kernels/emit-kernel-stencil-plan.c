@@ -20,7 +20,7 @@ struct sum {
 };
 
 /* The finaliser of splitmix64, of two numbers. */
-static uint64_t mix(uint64_t a, uint64_t b) {
+static uint64_t emit_kernel_stencil_plan_mix(uint64_t a, uint64_t b) {
   uint64_t x = a * 0x9e3779b97f4a7c15u + b + 0x632be59bd9b4e019u;
   x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9u;
   x = (x ^ x >> 27) * 0x94d049bb133111ebu;
@@ -29,7 +29,7 @@ static uint64_t mix(uint64_t a, uint64_t b) {
 
 enum { TERM_UNIFORM = 1, TERM_POSITION, TERM_INDEX, TERM_PRODUCT, TERM_STRIDE, TERM_SOURCE };
 
-static bool is_constant(struct sum x) {
+static bool emit_kernel_stencil_plan_is_constant(struct sum x) {
   return x.terms == 0 && x.moves == 0;
 }
 
@@ -40,7 +40,7 @@ static struct sum uniform(const struct superop *op, uint32_t v) {
   if (node != NULL)
     x.constant = x.fits ? (uint64_t)cvl_int_of(&node->constant) : 0;
   else
-    x.terms = mix(TERM_UNIFORM, v);
+    x.terms = emit_kernel_stencil_plan_mix(TERM_UNIFORM, v);
   return x;
 }
 
@@ -64,23 +64,27 @@ static struct sum plus(struct sum x, struct sum y) {
 
 /* A product of two numbers that are no constants is one term, such as the beginning of a row.
  */
-static struct sum product(struct sum x, struct sum y) {
-  if (is_constant(y)) return times(x, y.constant);
-  if (is_constant(x)) return times(y, x.constant);
-  const uint64_t a = mix(x.terms, x.constant), b = mix(y.terms, y.constant);
-  const uint64_t term = mix(TERM_PRODUCT, a * b + a + b);
+static struct sum emit_kernel_stencil_plan_product(struct sum x, struct sum y) {
+  if (emit_kernel_stencil_plan_is_constant(y)) return times(x, y.constant);
+  if (emit_kernel_stencil_plan_is_constant(x)) return times(y, x.constant);
+  const uint64_t a = emit_kernel_stencil_plan_mix(x.terms, x.constant),
+                 b = emit_kernel_stencil_plan_mix(y.terms, y.constant);
+  const uint64_t term = emit_kernel_stencil_plan_mix(TERM_PRODUCT, a * b + a + b);
   const bool fits = x.fits && y.fits && x.moves == 0 && y.moves == 0;
   return (struct sum){.fits = fits, .terms = term, .family = term};
 }
 
 /* Positions under descriptor d, from a start on. A stride of which nothing is known may be 1.
  */
-static struct sum positions(const struct superop *op, const struct superop_node *node) {
+static struct sum emit_kernel_stencil_plan_positions(const struct superop *op,
+                                                     const struct superop_node *node) {
   const struct sum stride = uniform(op, node->operands[1]);
-  const uint64_t index = mix(TERM_INDEX, node->operands[2]);
+  const uint64_t index = emit_kernel_stencil_plan_mix(TERM_INDEX, node->operands[2]);
   struct sum x = uniform(op, node->operands[0]);
-  uint64_t term = is_constant(stride) ? index : mix(TERM_STRIDE, stride.terms) + index;
-  x.fits = x.fits && (!is_constant(stride) || stride.constant == 1);
+  uint64_t term = emit_kernel_stencil_plan_is_constant(stride)
+                      ? index
+                      : emit_kernel_stencil_plan_mix(TERM_STRIDE, stride.terms) + index;
+  x.fits = x.fits && (!emit_kernel_stencil_plan_is_constant(stride) || stride.constant == 1);
   return plus(x, (struct sum){true, false, 1, term, term, 0});
 }
 
@@ -110,19 +114,20 @@ uint32_t stencil_inner(const struct superop *op, const struct superop_node *node
   return SUPEROP_NONE;
 }
 
-static struct sum sum_of(const struct superop *op, const struct superop_node *node,
-                         const struct sum *of) {
+static struct sum emit_kernel_stencil_plan_sum_of(const struct superop *op,
+                                                  const struct superop_node *node,
+                                                  const struct sum *of) {
   const struct sum none = {.fits = false};
   const uint32_t *v = node->operands, inner = stencil_inner(op, node);
   if (op->kinds[node->result] != SUPEROP_INT) return none;
   if (node->role == ROLE_SPREAD) return uniform(op, v[0]);
-  if (node->role == ROLE_INDEX) return positions(op, node);
+  if (node->role == ROLE_INDEX) return emit_kernel_stencil_plan_positions(op, node);
   if (node->role != ROLE_MAP) return none;
   if (inner != SUPEROP_NONE) return of[inner];
   switch (node->op) {
   case OPC_ADD: return plus(of[v[0]], of[v[1]]);
   case OPC_SUB: return plus(of[v[0]], times(of[v[1]], UINT64_MAX));
-  case OPC_MUL: return product(of[v[0]], of[v[1]]);
+  case OPC_MUL: return emit_kernel_stencil_plan_product(of[v[0]], of[v[1]]);
   default: return none;
   }
 }
@@ -131,11 +136,12 @@ static struct sum sum_of(const struct superop *op, const struct superop_node *no
 static struct sum *find_sums(struct arena *arena, const struct superop *op) {
   struct sum *of = arena_alloc(arena, (op->value_count + 1) * sizeof *of);
   for (uint32_t v = 0; v < op->param_count; v++) {
-    const uint64_t term = mix(TERM_POSITION, v);
+    const uint64_t term = emit_kernel_stencil_plan_mix(TERM_POSITION, v);
     of[v] = (struct sum){op->kinds[v] == SUPEROP_INT, true, 1, term, term, 0};
   }
   for (uint32_t k = 0; k < op->node_count; k++) {
-    if (op->nodes[k].result_count > 0) of[op->nodes[k].result] = sum_of(op, &op->nodes[k], of);
+    if (op->nodes[k].result_count > 0)
+      of[op->nodes[k].result] = emit_kernel_stencil_plan_sum_of(op, &op->nodes[k], of);
   }
   return of;
 }
@@ -148,19 +154,19 @@ struct candidate {
   struct sum index;
 };
 
-static int compare(uint64_t a, uint64_t b) {
+static int emit_kernel_stencil_plan_compare(uint64_t a, uint64_t b) {
   return (a > b) - (a < b);
 }
 
 /* By parameter, family, terms, constant. */
 static int in_order(const void *a, const void *b) {
   const struct candidate *x = a, *y = b;
-  int c = compare(x->param, y->param);
-  if (c == 0) c = compare(x->index.family, y->index.family);
-  if (c == 0) c = compare(x->index.terms, y->index.terms);
+  int c = emit_kernel_stencil_plan_compare(x->param, y->param);
+  if (c == 0) c = emit_kernel_stencil_plan_compare(x->index.family, y->index.family);
+  if (c == 0) c = emit_kernel_stencil_plan_compare(x->index.terms, y->index.terms);
   if (c == 0 && x->index.constant != y->index.constant)
     c = (int64_t)x->index.constant < (int64_t)y->index.constant ? -1 : 1;
-  return c != 0 ? c : compare(x->node, y->node);
+  return c != 0 ? c : emit_kernel_stencil_plan_compare(x->node, y->node);
 }
 
 static bool same_family(const struct candidate *x, const struct candidate *y) {
@@ -180,7 +186,8 @@ static uint32_t find_candidates(const struct fused_kernel *k, const struct sum *
     if (node->role != ROLE_GATHER || k->tasks[i] != TASK_INSIDE) continue;
     struct sum index = of[node->operands[1]];
     if (!index.fits || index.moves != 1) continue;
-    const uint64_t source = mix(TERM_SOURCE, mix(kernel_far(node), fused_near(node)));
+    const uint64_t source = emit_kernel_stencil_plan_mix(
+        TERM_SOURCE, emit_kernel_stencil_plan_mix(kernel_far(node), fused_near(node)));
     index.terms += source;
     index.family = index.given ? index.terms : index.family + source;
     c[count++] = (struct candidate){.node = i, .param = node->operands[0], .index = index};
@@ -233,7 +240,8 @@ static void add_parameter(struct fused_kernel *k, const struct candidate *c, uin
 
 /* ---- the memory of a block ---- */
 
-static uint32_t bytes_of(const struct fused_kernel *k, const struct fused_windowed *w) {
+static uint32_t emit_kernel_stencil_plan_bytes_of(const struct fused_kernel *k,
+                                                  const struct fused_windowed *w) {
   const enum cvl_elem elem = superop_elem((enum superop_kind)k->op->kinds[w->param],
                                           k->widths.int_elem, k->widths.float_elem);
   return (uint32_t)elem_info(elem)->bytes;
@@ -242,7 +250,7 @@ static uint32_t bytes_of(const struct fused_kernel *k, const struct fused_window
 static uint32_t window_bytes(const struct fused_kernel *k, uint32_t block_positions) {
   uint32_t bytes = 0;
   for (uint32_t i = 0; i < k->windowed_count; i++)
-    bytes += k->windowed[i].windows * bytes_of(k, &k->windowed[i]);
+    bytes += k->windowed[i].windows * emit_kernel_stencil_plan_bytes_of(k, &k->windowed[i]);
   return bytes * (block_positions + WINDOW_HALO);
 }
 

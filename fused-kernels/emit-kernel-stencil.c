@@ -87,7 +87,7 @@ void body_windows(const struct body *b) {
 }
 
 /* One thread of a warp for each parameter. */
-static void choose(const struct body *b, uint32_t i) {
+static void emit_kernel_stencil_choose(const struct body *b, uint32_t i) {
   const struct fused_kernel *k = b->k;
   const uint32_t param = k->windowed[i].param;
   const char *comma = "";
@@ -114,7 +114,7 @@ void body_stencil(const struct body *b) {
         "    const int64_t last = n - first < positions ? n : first + positions;\n"
         "    block.each([&](int t) {\n",
         b->out);
-  for (uint32_t i = 0; i < k->windowed_count; i++) choose(b, i);
+  for (uint32_t i = 0; i < k->windowed_count; i++) emit_kernel_stencil_choose(b, i);
   fputs("    });\n    block.each([&](int t) {\n", b->out);
   for (uint32_t i = 0; i < k->windowed_count; i++) {
     const struct fused_windowed *w = &k->windowed[i];

@@ -126,7 +126,7 @@ static void elementary_line(const char *line, FILE *out) {
 
 /* elementary.h declares the function that elementary.c defines; where a device needs the text
  * it includes it, which is not seen here: hence a declaration. */
-static void elementary(FILE *out) {
+static void emit_kernel_text_elementary(FILE *out) {
   fputs("struct e_angle;\nHERE inline e_angle elementary_reduce(double x);\n", out);
   for (const char *const *line = fused_elementary_text; *line != NULL; line++) {
     elementary_line(*line, out);
@@ -185,7 +185,7 @@ void fused_emit_kernel_prelude(const struct superop *const *ops, uint32_t count,
   fputs(basic_text, out);
   emit_kernel_plain(out);
   if (needs.functions)
-    elementary(out);
+    emit_kernel_text_elementary(out);
   else
     fputs(plain_text, out);
   fault_numbers(out);

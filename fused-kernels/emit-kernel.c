@@ -24,8 +24,8 @@ const char *body_type(const struct body *b, uint32_t v) {
   return emit_type(b->k->widths, (enum superop_kind)b->op->kinds[v]);
 }
 
-static const struct superop_node *reduction(const struct body *b,
-                                            const struct fused_member *m) {
+static const struct superop_node *emit_kernel_reduction(const struct body *b,
+                                                        const struct fused_member *m) {
   return &b->op->nodes[m->number];
 }
 
@@ -50,7 +50,8 @@ static void members(const struct body *b) {
     case MEMBER_TOTALS:
     case MEMBER_ROOTS:
     case MEMBER_RESULTS:
-      fprintf(b->out, "  ravel::ptr<%s> %c%u;\n", body_type(b, reduction(b, m)->result),
+      fprintf(b->out, "  ravel::ptr<%s> %c%u;\n",
+              body_type(b, emit_kernel_reduction(b, m)->result),
               m->kind == MEMBER_ROOTS     ? 'w'
               : m->kind == MEMBER_RESULTS ? 'g'
                                           : 't',
@@ -74,7 +75,7 @@ static bool is_used(const struct body *b, const struct superop_node *node) {
          b->k->reported[node->result];
 }
 
-static void map(const struct body *b, const struct superop_node *node, uint32_t k) {
+static void emit_kernel_map(const struct body *b, const struct superop_node *node, uint32_t k) {
   const struct map_row *row = emit_row(node);
   const char *type = body_type(b, node->result);
   if (node->checked) {
@@ -105,7 +106,8 @@ static void source(const struct body *b, const struct superop_node *node, unsign
     fprintf(b->out, "v%u", v);
 }
 
-static void gather(const struct body *b, const struct superop_node *node, uint32_t k) {
+static void emit_kernel_gather(const struct body *b, const struct superop_node *node,
+                               uint32_t k) {
   bool flagged = node->op == OPC_BFPERMUTE;
   bool wanted = is_used(b, node);
   const char *type = body_type(b, node->result), *indent = b->indent;
@@ -151,8 +153,8 @@ void body_evaluate(const struct body *b, uint32_t k) {
     fputs("));\n", b->out);
     break;
   case ROLE_GATHER:
-  case ROLE_PICK: gather(b, node, k); break;
-  case ROLE_MAP: map(b, node, k); break;
+  case ROLE_PICK: emit_kernel_gather(b, node, k); break;
+  case ROLE_MAP: emit_kernel_map(b, node, k); break;
   case ROLE_CARRY:
   case ROLE_WHILE:
   case ROLE_NEXT: emit_loop_node(b->op, k, b->k->widths, b->indent, b->out); break;
@@ -190,22 +192,22 @@ static void assertion(const struct body *b, uint32_t k) {
 /* ---- all at a position ---- */
 
 /* The results at a position: the values that are written, and those that are reduced. */
-static bool is_given(const struct body *b, uint32_t v) {
+static bool emit_kernel_is_given(const struct body *b, uint32_t v) {
   if (b->k->written[v] || packs_give(b->k, v) || scans_give(b->k, v) || scatters_give(b->k, v))
     return true;
   for (uint32_t i = 0; i < b->k->member_count; i++) {
     const struct fused_member *m = &b->k->members[i];
     if ((m->kind == MEMBER_PARTIALS || m->kind == MEMBER_TOTALS) &&
-        fused_combined(b->op, reduction(b, m)) == v)
+        fused_combined(b->op, emit_kernel_reduction(b, m)) == v)
       return true;
   }
   return false;
 }
 
-static void results(const struct body *b) {
+static void emit_kernel_results(const struct body *b) {
   fputs("  struct results {\n", b->out);
   for (uint32_t v = 0; v < b->op->value_count; v++) {
-    if (is_given(b, v)) fprintf(b->out, "    %s v%u;\n", body_type(b, v), v);
+    if (emit_kernel_is_given(b, v)) fprintf(b->out, "    %s v%u;\n", body_type(b, v), v);
   }
   fputs("  };\n\n", b->out);
 }
@@ -271,14 +273,14 @@ static void emit_at(const struct body *b) {
   if (checked) fputs("    fault.report(bad, i);\n", b->out);
   fputs("    return {", b->out);
   for (uint32_t v = 0; v < op->value_count; v++) {
-    if (is_given(b, v)) fprintf(b->out, "%sv%u", first ? "" : ", ", v);
-    if (is_given(b, v)) first = false;
+    if (emit_kernel_is_given(b, v)) fprintf(b->out, "%sv%u", first ? "" : ", ", v);
+    if (emit_kernel_is_given(b, v)) first = false;
   }
   fputs("};\n  }\n", b->out);
 }
 
 /* Writes put(): stores. */
-static void emit_put(const struct body *b) {
+static void emit_kernel_emit_put(const struct body *b) {
   bool any = false;
   for (uint32_t v = 0; v < b->op->value_count; v++) any |= b->k->written[v];
   if (!any) {
@@ -335,17 +337,17 @@ void body_lane(const struct body *b) {
   for (uint32_t i = 0; i < b->k->member_count; i++) {
     const struct fused_member *m = &b->k->members[i];
     if (m->kind != MEMBER_PARTIALS) continue;
-    const char *type = body_type(b, reduction(b, m)->result);
+    const char *type = body_type(b, emit_kernel_reduction(b, m)->result);
     fprintf(b->out, "    %s a%u = (%s)(%s);\n", type, m->number, type,
-            emit_combination(reduction(b, m))->pad);
+            emit_combination(emit_kernel_reduction(b, m))->pad);
   }
   fputs("  };\n  HERE static void take(lane &l, const results &r) {\n", b->out);
   for (uint32_t i = 0; i < b->k->member_count; i++) {
     const struct fused_member *m = &b->k->members[i];
     if (m->kind != MEMBER_PARTIALS) continue;
     fprintf(b->out, "    l.a%u = ", m->number);
-    combining(reduction(b, m), b->out);
-    fprintf(b->out, "(l.a%u, r.v%u);\n", m->number, reduction(b, m)->operands[0]);
+    combining(emit_kernel_reduction(b, m), b->out);
+    fprintf(b->out, "(l.a%u, r.v%u);\n", m->number, emit_kernel_reduction(b, m)->operands[0]);
   }
   fputs("  }\n\n", b->out);
 }
@@ -385,7 +387,7 @@ void body_declare_reductions(const struct body *b) {
     const struct fused_member *m = &b->k->members[i];
     if (m->kind != MEMBER_PARTIALS) continue;
     fprintf(b->out, "    typename B::template reg<%s> r%u;\n",
-            body_type(b, reduction(b, m)->result), m->number);
+            body_type(b, emit_kernel_reduction(b, m)->result), m->number);
   }
 }
 
@@ -393,9 +395,9 @@ void body_fold(const struct body *b) {
   for (uint32_t i = 0; i < b->k->member_count; i++) {
     const struct fused_member *m = &b->k->members[i];
     if (m->kind != MEMBER_PARTIALS) continue;
-    const char *type = body_type(b, reduction(b, m)->result);
+    const char *type = body_type(b, emit_kernel_reduction(b, m)->result);
     fprintf(b->out, "    block.fold(r%u, [](%s x, %s y) { return ", m->number, type, type);
-    combining(reduction(b, m), b->out);
+    combining(emit_kernel_reduction(b, m), b->out);
     fputs("(x, y); });\n", b->out);
   }
   fprintf(b->out,
@@ -446,10 +448,10 @@ static void operators(const struct body *b) {
   body_combinations(b);
   fprintf(b->out, "  enum { unroll = %u };\n", unrolled(b->k));
   if (b->k->block_positions > 0) body_windows(b);
-  results(b);
+  emit_kernel_results(b);
   if (body_is_plain(b->k)) body_plain(b);
   emit_at(b);
-  emit_put(b);
+  emit_kernel_emit_put(b);
   if (b->k->by_slots && b->k->block_slots == 1)
     body_trees(b);
   else if (b->k->by_slots)

@@ -11,7 +11,7 @@ struct loop {
   FILE *out;
 };
 
-static const char *type_of(const struct loop *l, uint32_t v) {
+static const char *emit_loop_type_of(const struct loop *l, uint32_t v) {
   return emit_type(l->widths, (enum superop_kind)l->op->kinds[v]);
 }
 
@@ -25,14 +25,14 @@ static void declare_loop(const struct loop *l) {
       for (unsigned i = 0; i < node->operand_count; i++) used |= node->operands[i] == v;
     }
     if (!used) continue;
-    fprintf(l->out, "  const %s v%u = ", type_of(l, v), v);
+    fprintf(l->out, "  const %s v%u = ", emit_loop_type_of(l, v), v);
     emit_literal(c, l->out);
     fputs(";\n", l->out);
   }
   for (uint32_t i = 0; i < l->range.count; i++) {
     const struct superop_node *carry = &l->op->nodes[l->range.first + i];
     const uint32_t result = l->op->nodes[l->range.next + i].result;
-    const char *type = type_of(l, result);
+    const char *type = emit_loop_type_of(l, result);
     fprintf(l->out,
             "  const %s *in%u = in[%u];\n  %s *out%u = out[%u];\n  %s c%u[LANES] = {0};\n",
             type, carry->result, carry->operands[0], type, result, result, type, carry->result);
@@ -41,7 +41,7 @@ static void declare_loop(const struct loop *l) {
 }
 
 /* Lanes that have finished write their results and take the next positions. */
-static void refill(const struct loop *l) {
+static void emit_loop_refill(const struct loop *l) {
   fputs("    unsigned busy = 0;\n"
         "    for (unsigned j = 0; j < LANES; j++) {\n"
         "      if (!on[j] && at[j] < n) {\n",
@@ -68,7 +68,7 @@ static void round_of_lanes(const struct loop *l) {
   fputs(EMIT_IVDEP "      for (unsigned j = 0; j < LANES; j++) {\n", l->out);
   for (uint32_t k = l->range.first; k < l->range.next; k++) {
     const uint32_t v = nodes[k].result;
-    const char *type = nodes[k].role == ROLE_WHILE ? NULL : type_of(l, v);
+    const char *type = nodes[k].role == ROLE_WHILE ? NULL : emit_loop_type_of(l, v);
     if (nodes[k].role == ROLE_CARRY) {
       fprintf(l->out, "        const %s v%u = c%u[j];\n        (void)v%u;\n", type, v, v, v);
     } else if (nodes[k].role == ROLE_WHILE) {
@@ -109,7 +109,7 @@ void fused_emit_loop(const struct superop *op, uint32_t first, struct widths wid
   fputs("  for (unsigned j = 0; j < LANES; j++) at[j] = n;\n"
         "  for (uint64_t turn = 1;; turn++) {\n",
         out);
-  refill(&l);
+  emit_loop_refill(&l);
   fputs("    for (unsigned r = 0; r < ROUNDS; r++) {\n", out);
   round_of_lanes(&l);
   fputs("    }\n  }\n}\n\n", out);

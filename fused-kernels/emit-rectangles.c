@@ -52,7 +52,7 @@ static bool find_tasks(const struct planning *p, bool *needed, uint8_t *tasks) {
   return true;
 }
 
-static bool all_written(const struct superop *op, const uint8_t *tasks) {
+static bool emit_rectangles_all_written(const struct superop *op, const uint8_t *tasks) {
   for (uint32_t i = 0; i < op->output_count; i++) {
     const struct superop_node *node = emit_definition(op, op->outputs[i]);
     const uint8_t task = tasks[node - op->nodes];
@@ -78,7 +78,7 @@ void fused_rectangles_plan(struct arena *arena, const struct superop *op,
   fused_affine_nodes_find(op, &(struct fused_affine_nodes){arrays[0], arrays[1], arrays[2]});
   for (uint32_t i = 0; i < op->output_count; i++) needed[op->outputs[i]] = true;
   const struct planning p = {op, arrays[2], needed};
-  r->exists = find_tasks(&p, needed, r->tasks) && all_written(op, r->tasks) &&
+  r->exists = find_tasks(&p, needed, r->tasks) && emit_rectangles_all_written(op, r->tasks) &&
               some_gather(op, r->tasks);
 }
 
@@ -91,16 +91,17 @@ struct rectangles_text {
   FILE *out;
 };
 
-static const char *type_of(const struct rectangles_text *t, uint32_t v) {
+static const char *emit_rectangles_type_of(const struct rectangles_text *t, uint32_t v) {
   return emit_type(t->widths, (enum superop_kind)t->op->kinds[v]);
 }
 
 /* Of a variable that holds what is computed. */
-static const char *variable_type_of(const struct rectangles_text *t, uint32_t v) {
+static const char *emit_rectangles_variable_type_of(const struct rectangles_text *t,
+                                                    uint32_t v) {
   return emit_variable_type(t->widths, (enum superop_kind)t->op->kinds[v]);
 }
 
-static bool is_output(const struct superop *op, uint32_t v) {
+static bool emit_rectangles_is_output(const struct superop *op, uint32_t v) {
   bool output = false;
   for (uint32_t i = 0; i < op->output_count; i++) output |= op->outputs[i] == v;
   return output;
@@ -112,7 +113,7 @@ static bool is_affine_int(const struct rectangles_text *t, uint32_t k) {
 }
 
 /* Whether a value is loaded at every position. */
-static bool is_loaded(const struct rectangles_text *t, uint32_t v) {
+static bool emit_rectangles_is_loaded(const struct rectangles_text *t, uint32_t v) {
   const struct superop_node *node = emit_definition(t->op, v);
   if (!node) return t->r->reads[v] && t->op->kinds[v] != SUPEROP_SEGDES;
   return t->r->tasks[node - t->op->nodes] == RECTANGLE_GATHER;
@@ -122,27 +123,27 @@ static bool is_loaded(const struct rectangles_text *t, uint32_t v) {
 static void declare_loads(const struct rectangles_text *t) {
   for (uint32_t v = 0; v < t->op->value_count; v++) {
     const struct cvl_value *c = emit_spread_constant(t->op, v);
-    if (is_loaded(t, v))
+    if (emit_rectangles_is_loaded(t, v))
       fprintf(t->out,
               "    const %s *restrict in%u = (const void *)(in[%u].at + row * "
               "in[%u].row_bytes);\n",
-              type_of(t, v), v, v, v);
+              emit_rectangles_type_of(t, v), v, v, v);
     if (c && t->r->reads[v]) {
-      fprintf(t->out, "    const %s v%u = ", type_of(t, v), v);
+      fprintf(t->out, "    const %s v%u = ", emit_rectangles_type_of(t, v), v);
       emit_literal(c, t->out);
       fputs(";\n", t->out);
     }
-    if (is_output(t->op, v))
+    if (emit_rectangles_is_output(t->op, v))
       fprintf(t->out,
               "    %s *restrict out%u = (void *)(out[%u].at + row * out[%u].row_bytes);\n",
-              type_of(t, v), v, v, v);
+              emit_rectangles_type_of(t, v), v, v, v);
   }
 }
 
 /* What is the same at all positions of a row, or a progression there. */
 static void declare_known(const struct rectangles_text *t, uint32_t k) {
   const uint32_t v = t->op->nodes[k].result;
-  const char *type = type_of(t, v);
+  const char *type = emit_rectangles_type_of(t, v);
   if (t->r->tasks[k] == RECTANGLE_ROW)
     fprintf(t->out,
             "    const %s v%u = *(const %s *)(const void *)(in[%u].at + row * "
@@ -159,7 +160,7 @@ static void declare_known(const struct rectangles_text *t, uint32_t k) {
 
 static void print_map(const struct rectangles_text *t, uint32_t k) {
   const struct superop_node *node = &t->op->nodes[k];
-  const char *type = variable_type_of(t, node->result);
+  const char *type = emit_rectangles_variable_type_of(t, node->result);
   fprintf(t->out, "      const %s v%u = (%s)(", type, node->result, type);
   emit_map(emit_row(node)->expression, node, t->out);
   fputs(");\n", t->out);
@@ -167,14 +168,14 @@ static void print_map(const struct rectangles_text *t, uint32_t k) {
 
 static void print_body(const struct rectangles_text *t) {
   for (uint32_t v = 0; v < t->op->value_count; v++) {
-    if (is_loaded(t, v))
-      fprintf(t->out, "      const %s v%u = in%u[i];\n", type_of(t, v), v, v);
+    if (emit_rectangles_is_loaded(t, v))
+      fprintf(t->out, "      const %s v%u = in%u[i];\n", emit_rectangles_type_of(t, v), v, v);
   }
   for (uint32_t k = 0; k < t->op->node_count; k++) {
     const uint32_t v = t->op->nodes[k].result;
     if (is_affine_int(t, k))
       fprintf(t->out, "      const %s v%u = (%s)next%u;\n      next%u += stride%u;\n",
-              type_of(t, v), v, type_of(t, v), v, v, v);
+              emit_rectangles_type_of(t, v), v, emit_rectangles_type_of(t, v), v, v, v);
   }
   for (uint32_t k = 0; k < t->op->node_count; k++) {
     if (t->r->tasks[k] == RECTANGLE_MAP) print_map(t, k);

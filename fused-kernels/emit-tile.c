@@ -18,16 +18,16 @@ static const struct fused_schedule *schedule(const struct tile_text *t) {
   return &t->functions->schedule;
 }
 
-static bool of_stage(const struct tile_text *t, uint32_t k, uint32_t stage) {
+static bool emit_tile_of_stage(const struct tile_text *t, uint32_t k, uint32_t stage) {
   return fused_schedule_executes(schedule(t), stage, k);
 }
 
 /* Whether the function of a stage executes a node that is a gather, or INDEX. */
-static bool is_inside(const struct tile_text *t, uint32_t k, enum superop_role role) {
+static bool emit_tile_is_inside(const struct tile_text *t, uint32_t k, enum superop_role role) {
   return schedule(t)->tasks[k] == TASK_INSIDE && t->op->nodes[k].role == role;
 }
 
-static const char *type_of(const struct tile_text *t, uint32_t v) {
+static const char *emit_tile_type_of(const struct tile_text *t, uint32_t v) {
   return emit_type(t->widths, (enum superop_kind)t->op->kinds[v]);
 }
 
@@ -97,7 +97,7 @@ static void print_runs(const struct tile_text *t, uint32_t k) {
   fprintf(t->out,
           "    if (t->nodes[%u].act == TILE_RUNS) {\n"
           "      %s *to = ",
-          k, type_of(t, v));
+          k, emit_tile_type_of(t, v));
   print_data(t, v);
   fprintf(t->out,
           ";\n      const uint64_t good = tile_runs_%c(&t->nodes[%u], first + at, last, to);\n"
@@ -122,7 +122,7 @@ static void print_gather(const struct tile_text *t, uint32_t k) {
           "    if (t->nodes[%u].act == TILE_FILL) {\n"
           "      tile_%s(&t->nodes[%u], first + at, last);\n"
           "      %s *to = ",
-          k, node->role == ROLE_PICK ? "own_bounds" : "bounds", k, type_of(t, v));
+          k, node->role == ROLE_PICK ? "own_bounds" : "bounds", k, emit_tile_type_of(t, v));
   print_data(t, v);
   fputs(";\n      const INT *index = ", t->out);
   print_data(t, node->operands[1]);
@@ -163,9 +163,10 @@ static void print_node(const struct tile_text *t, uint32_t k) {
 
 /* Whether node k is the first gather between its descriptors. */
 static bool finds_bounds(const struct tile_text *t, uint32_t k) {
-  if (t->functions->flat || !is_inside(t, k, ROLE_GATHER)) return false;
+  if (t->functions->flat || !emit_tile_is_inside(t, k, ROLE_GATHER)) return false;
   for (uint32_t i = 0; i < k; i++) {
-    if (is_inside(t, i, ROLE_GATHER) && t->functions->bounds[i] == t->functions->bounds[k] &&
+    if (emit_tile_is_inside(t, i, ROLE_GATHER) &&
+        t->functions->bounds[i] == t->functions->bounds[k] &&
         schedule(t)->stages[i] <= schedule(t)->stages[k])
       return false;
   }
@@ -176,12 +177,12 @@ static bool finds_bounds(const struct tile_text *t, uint32_t k) {
 static void prepare_stage(const struct tile_text *t, uint32_t stage) {
   for (uint32_t k = 0; k < t->op->node_count; k++) {
     const uint32_t v = t->op->nodes[k].result;
-    if (!of_stage(t, k, stage)) continue;
+    if (!emit_tile_of_stage(t, k, stage)) continue;
     if (finds_bounds(t, k))
       fprintf(t->out, "    tile_bounds(&t->nodes[%u], first + at, last);\n", k);
-    if (is_inside(t, k, ROLE_GATHER))
+    if (emit_tile_is_inside(t, k, ROLE_GATHER))
       fprintf(t->out, "    in[%u] = &t->nodes[%u].gathered;\n", v, k);
-    if (!is_inside(t, k, ROLE_INDEX)) continue;
+    if (!emit_tile_is_inside(t, k, ROLE_INDEX)) continue;
     fprintf(t->out,
             "    struct fused_progression from%u = t->nodes[%u].index_of;\n"
             "    from%u.start += from%u.stride * (first + at);\n"
@@ -210,7 +211,7 @@ static void call_stage(const struct tile_text *t, uint32_t stage) {
 
 static void report_stage(const struct tile_text *t, uint32_t stage) {
   for (uint32_t k = 0; k < t->op->node_count; k++) {
-    if (!of_stage(t, k, stage) || !t->op->nodes[k].checked) continue;
+    if (!emit_tile_of_stage(t, k, stage) || !t->op->nodes[k].checked) continue;
     char position[48];
     snprintf(position, sizeof position, "first + at + fault[%u]", k);
     fprintf(t->out, "    if (fault[%u] != UINT64_MAX) ", k);
@@ -245,7 +246,7 @@ static void print_pack(const struct tile_text *t, uint32_t k, uint32_t number) {
           ";\n      if (p->offsets) tile_ranks(p, first + at, last, flags);\n"
           "      if (p->out) {\n        %s *to = (%s *)(void *)p->out + p->kept;\n"
           "        p->kept += tile_pack_%c(m, ",
-          type_of(t, node->operands[0]), type_of(t, node->operands[0]),
+          emit_tile_type_of(t, node->operands[0]), emit_tile_type_of(t, node->operands[0]),
           letter_of(t, node->operands[0]));
   print_data(t, node->operands[0]);
   fputs(", flags, to);\n      } else {\n        p->kept += tile_count(m, flags);\n      }\n    "
@@ -266,7 +267,7 @@ static void print_packs(const struct tile_text *t) {
 static void define_scan(const struct tile_text *t, uint32_t k) {
   const struct superop_node *node = &t->op->nodes[k];
   const struct combine_row *row = emit_combination(node);
-  const char *type = type_of(t, node->operands[0]);
+  const char *type = emit_tile_type_of(t, node->operands[0]);
   fprintf(t->out,
           "static APART void %s_scan%u(struct tile_scan *s, uint64_t p, uint64_t last,\n"
           "    const %s *x) {\n"
@@ -337,7 +338,7 @@ static void print_writes(const struct tile_text *t, const struct superop_node *n
   fprintf(t->out,
           "    %s *target = %sj - s->low < s->high - s->low ? to + j : &unused;\n"
           "    *target = x[i];\n",
-          type_of(t, node->result), has_flags(node) ? "flags[i] && " : "");
+          emit_tile_type_of(t, node->result), has_flags(node) ? "flags[i] && " : "");
 }
 
 /* Whether index i is out of range. */
@@ -349,7 +350,7 @@ static void print_wrong(const struct tile_text *t, const struct superop_node *no
  */
 static void define_scatter(const struct tile_text *t, uint32_t k) {
   const struct superop_node *node = &t->op->nodes[k];
-  const char *type = type_of(t, node->result);
+  const char *type = emit_tile_type_of(t, node->result);
   fprintf(t->out,
           "static APART uint64_t %s_scatter%u(const struct tile_scatter *s, uint64_t m,\n"
           "    const %s *x, const INT *index, const uint8_t *flags) {\n"

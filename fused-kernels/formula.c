@@ -22,7 +22,7 @@ struct formula {
   uint32_t shown; /* 1 + the first node of the loop or combination that was shown last */
 };
 
-static void put(struct formula *f, const char *text) {
+static void formula_put(struct formula *f, const char *text) {
   size_t room = f->size - 1 - f->used, n = strlen(text);
   if (n > room) n = room;
   memcpy(f->dst + f->used, text, n);
@@ -32,10 +32,10 @@ static void put(struct formula *f, const char *text) {
 
 static void put_numbered(struct formula *f, const char *letter, uint32_t number) {
   char text[NUMBER_TEXT_MAX];
-  put(f, letter);
+  formula_put(f, letter);
   if (number == 0) return;
   format_int(text, number);
-  put(f, text);
+  formula_put(f, text);
 }
 
 static void put_param(struct formula *f, uint32_t v) {
@@ -104,8 +104,8 @@ static bool is_combination(const struct superop_node *node) {
 }
 
 /* The operands of column i are called a and b. */
-static void put_column(struct formula *f, const struct superop_combination *c,
-                       const char *letter, uint32_t i) {
+static void formula_put_column(struct formula *f, const struct superop_combination *c,
+                               const char *letter, uint32_t i) {
   put_numbered(f, letter, c->count == 1 ? 0 : i + 1);
 }
 
@@ -122,11 +122,11 @@ static void put_value(struct formula *f, uint32_t v, unsigned depth) {
     put_carried(f, &l, k - l.first);
   } else if (node->role == ROLE_COLUMN) {
     struct superop_combination c = superop_combination_at(f->op, combination_of(f->op, k));
-    put_column(f, &c, v == node->result ? "a" : "b", k - c.first);
+    formula_put_column(f, &c, v == node->result ? "a" : "b", k - c.first);
   } else if (is_named(f, node)) {
     put_numbered(f, "t", shared_before(f, k) + 1);
   } else if (depth == DEEPEST) {
-    put(f, "...");
+    formula_put(f, "...");
   } else {
     put_node(f, node, depth + 1);
   }
@@ -135,7 +135,7 @@ static void put_value(struct formula *f, uint32_t v, unsigned depth) {
 static void put_list(struct formula *f, const struct superop_node *node, unsigned count,
                      unsigned depth) {
   for (unsigned i = 0; i < count; i++) {
-    if (i != 0) put(f, ", ");
+    if (i != 0) formula_put(f, ", ");
     put_value(f, node->operands[i], depth);
   }
 }
@@ -145,7 +145,7 @@ static void put_constant(struct formula *f, const struct superop_node *node) {
   if (node->type == TW_INT) format_int(text, cvl_int_of(&node->constant));
   if (node->type == TW_FLOAT) vcode_format_real(text, cvl_float_of(&node->constant));
   if (node->type == TW_BOOL) strcpy(text, node->constant.as.b ? "T" : "F");
-  put(f, text);
+  formula_put(f, text);
 }
 
 /* "sqrt", "max": what is not a symbol, in small letters. */
@@ -156,7 +156,7 @@ static void put_function(struct formula *f, const char *spelling, size_t length)
     text[i] = (char)(c >= 'A' && c <= 'Z' ? c + 32 : c);
     text[i + 1] = '\0';
   }
-  put(f, text);
+  formula_put(f, text);
 }
 
 static void put_map(struct formula *f, const struct superop_node *node, unsigned depth) {
@@ -176,23 +176,23 @@ static void put_map(struct formula *f, const struct superop_node *node, unsigned
     }
   }
   if (node->op == OPC_SELECT) {
-    put(f, "if ");
+    formula_put(f, "if ");
     put_value(f, node->operands[0], depth);
-    put(f, " then ");
+    formula_put(f, " then ");
     put_value(f, node->operands[1], depth);
-    put(f, " else ");
+    formula_put(f, " else ");
     put_value(f, node->operands[2], depth);
   } else if (symbol != NULL) {
     put_value(f, node->operands[0], depth);
-    put(f, " ");
-    put(f, symbol);
-    put(f, " ");
+    formula_put(f, " ");
+    formula_put(f, symbol);
+    formula_put(f, " ");
     put_value(f, node->operands[1], depth);
   } else {
     put_function(f, spelling, strlen(spelling));
-    put(f, "(");
+    formula_put(f, "(");
     put_list(f, node, node->operand_count, depth);
-    put(f, ")");
+    formula_put(f, ")");
   }
 }
 
@@ -201,17 +201,17 @@ static void put_combination(struct formula *f, const struct superop_node *node,
                             unsigned depth) {
   const char *spelling = opcode_info((enum opcode)node->op)->spelling;
   if (*spelling == '+')
-    put(f, "sum");
+    formula_put(f, "sum");
   else if (*spelling == '*')
-    put(f, "product");
+    formula_put(f, "product");
   else
     put_function(f, spelling, (size_t)(strchr(spelling, '_') - spelling));
-  if (node->role == ROLE_SCAN) put(f, " scan");
-  put(f, " by ");
+  if (node->role == ROLE_SCAN) formula_put(f, " scan");
+  formula_put(f, " by ");
   put_value(f, node->operands[1], depth);
-  put(f, " (");
+  formula_put(f, " (");
   put_value(f, node->operands[0], 0);
-  put(f, ")");
+  formula_put(f, ")");
 }
 
 /* "t3 after t3 = 1.0, t4 = i while t4 < 10: t3 = t3 * x, t4 = t4 + 1": a carried value where
@@ -221,28 +221,28 @@ static void put_loop(struct formula *f, const struct superop_node *node) {
   struct superop_loop l =
       superop_loop_at(op, superop_loop_of(op, (uint32_t)(node - op->nodes)));
   put_carried(f, &l, (uint32_t)(node - op->nodes) - l.next);
-  put(f, " after");
+  formula_put(f, " after");
   if (f->shown == l.first + 1) {
-    put(f, " that");
+    formula_put(f, " that");
     return;
   }
   f->shown = l.first + 1;
   for (uint32_t i = 0; i < l.count; i++) {
-    put(f, i ? ", " : " ");
+    formula_put(f, i ? ", " : " ");
     put_carried(f, &l, i);
-    put(f, " = ");
+    formula_put(f, " = ");
     put_value(f, op->nodes[l.first + i].operands[0], 1);
   }
-  put(f, " while ");
+  formula_put(f, " while ");
   put_value(f, op->nodes[l.test].operands[0], 1);
   bool first = true;
   for (uint32_t i = 0; i < l.count; i++) {
     const uint32_t *v = op->nodes[l.next + i].operands;
     if (v[0] == v[1]) continue;
-    put(f, first ? ": " : ", ");
+    formula_put(f, first ? ": " : ", ");
     first = false;
     put_carried(f, &l, i);
-    put(f, " = ");
+    formula_put(f, " = ");
     put_value(f, v[1], 1);
   }
 }
@@ -250,22 +250,22 @@ static void put_loop(struct formula *f, const struct superop_node *node) {
 /* "a", or "(a1, a2)". */
 static void put_columns(struct formula *f, const struct superop_combination *c,
                         const char *letter) {
-  if (c->count > 1) put(f, "(");
+  if (c->count > 1) formula_put(f, "(");
   for (uint32_t i = 0; i < c->count; i++) {
-    if (i) put(f, ", ");
-    put_column(f, c, letter, i);
+    if (i) formula_put(f, ", ");
+    formula_put_column(f, c, letter, i);
   }
-  if (c->count > 1) put(f, ")");
+  if (c->count > 1) formula_put(f, ")");
 }
 
 /* " (x, y)": operand `operand` of `count` nodes. */
 static void put_operands(struct formula *f, uint32_t first, uint32_t count, uint32_t operand) {
-  put(f, " (");
+  formula_put(f, " (");
   for (uint32_t k = first; k < first + count; k++) {
-    if (k != first) put(f, ", ");
+    if (k != first) formula_put(f, ", ");
     put_value(f, f->op->nodes[k].operands[operand], 0);
   }
-  put(f, ")");
+  formula_put(f, ")");
 }
 
 /* "column 2 of ", where not all results are used. */
@@ -275,11 +275,11 @@ static void put_used(struct formula *f, const struct superop_combination *c) {
     used += f->op->uses[f->op->nodes[c->ends + i].result] > 0;
   }
   if (used == c->count || used == 0) return;
-  put(f, used == 1 ? "column" : "columns");
+  formula_put(f, used == 1 ? "column" : "columns");
   for (uint32_t i = 0; i < c->count; i++) {
     if (f->op->uses[f->op->nodes[c->ends + i].result] > 0) put_numbered(f, " ", i + 1);
   }
-  put(f, " of ");
+  formula_put(f, " of ");
 }
 
 /* "combine (a, b) -> (a * b + a) by s (x)": a combination, with its first result that is shown.
@@ -290,28 +290,28 @@ static void put_tree(struct formula *f, const struct superop_node *node) {
       superop_combination_at(op, combination_of(op, (uint32_t)(node - op->nodes)));
   if (f->shown == c.first + 1) {
     put_numbered(f, "column ", (uint32_t)(node - op->nodes) - c.ends + 1);
-    put(f, " of that");
+    formula_put(f, " of that");
     return;
   }
   f->shown = c.first + 1;
   put_used(f, &c);
-  put(f, "combine ");
-  if (node->role == ROLE_COMBINE_SCAN) put(f, "scan ");
-  if (node->op == SUPEROP_COMBINE_SCAN_INCLUSIVE) put(f, "inclusive ");
-  if (node->role == ROLE_COMBINE_SCATTER) put(f, "scatter ");
-  put(f, "(");
+  formula_put(f, "combine ");
+  if (node->role == ROLE_COMBINE_SCAN) formula_put(f, "scan ");
+  if (node->op == SUPEROP_COMBINE_SCAN_INCLUSIVE) formula_put(f, "inclusive ");
+  if (node->role == ROLE_COMBINE_SCATTER) formula_put(f, "scatter ");
+  formula_put(f, "(");
   put_columns(f, &c, "a");
-  put(f, ", ");
+  formula_put(f, ", ");
   put_columns(f, &c, "b");
-  put(f, ") ->");
+  formula_put(f, ") ->");
   put_operands(f, c.ends, c.count, 1);
   if (node->role == ROLE_COMBINE_SCATTER) {
-    put(f, " at ");
+    formula_put(f, " at ");
     put_value(f, node->operands[2], 1);
-    put(f, " into");
+    formula_put(f, " into");
     put_operands(f, c.ends, c.count, 3);
   } else {
-    put(f, " by ");
+    formula_put(f, " by ");
     put_value(f, node->operands[node->operand_count - 1], 1);
   }
   put_operands(f, c.first, c.count, 0);
@@ -320,30 +320,30 @@ static void put_tree(struct formula *f, const struct superop_node *node) {
 static void put_node(struct formula *f, const struct superop_node *node, unsigned depth) {
   bool infix = (node->role == ROLE_MAP && node->operand_count > 1) ||
                (node->role == ROLE_SPREAD && node->operands[0] < f->op->param_count);
-  if (infix && depth > 1) put(f, "(");
+  if (infix && depth > 1) formula_put(f, "(");
   switch ((enum superop_role)node->role) {
   case ROLE_CONST: put_constant(f, node); break;
   case ROLE_SPREAD: /* a constant needs no word */
     put_value(f, node->operands[0], depth);
     if (node->operands[0] >= f->op->param_count) break;
-    put(f, " over ");
+    formula_put(f, " over ");
     put_value(f, node->operands[1], depth);
     break;
   case ROLE_INDEX:
-    put(f, "index(");
+    formula_put(f, "index(");
     put_list(f, node, 3, 0);
-    put(f, ")");
+    formula_put(f, ")");
     break;
   case ROLE_GATHER:
   case ROLE_PICK:
     put_value(f, node->operands[0], depth);
-    put(f, "[");
+    formula_put(f, "[");
     put_value(f, node->operands[1], 0);
     if (node->op == OPC_BFPERMUTE) {
-      put(f, " where ");
+      formula_put(f, " where ");
       put_value(f, node->operands[2], 0);
     }
-    put(f, "]");
+    formula_put(f, "]");
     break;
   case ROLE_MAP: put_map(f, node, depth); break;
   case ROLE_CARRY: put_value(f, node->operands[0], depth); break;
@@ -356,19 +356,19 @@ static void put_node(struct formula *f, const struct superop_node *node, unsigne
   case ROLE_REDUCE:
   case ROLE_SCAN: put_combination(f, node, depth); break;
   case ROLE_ASSERT:
-    put(f, "assert ");
+    formula_put(f, "assert ");
     put_value(f, node->operands[0], 0);
     break;
   case ROLE_PACK:
   case ROLE_SCATTER:
     put_function(f, opcode_info((enum opcode)node->op)->spelling,
                  strlen(opcode_info((enum opcode)node->op)->spelling));
-    put(f, "(");
+    formula_put(f, "(");
     put_list(f, node, node->operand_count, 0);
-    put(f, ")");
+    formula_put(f, ")");
     break;
   }
-  if (infix && depth > 1) put(f, ")");
+  if (infix && depth > 1) formula_put(f, ")");
 }
 
 char *fused_formula(const struct superop *op, char *dst, size_t size) {
@@ -379,17 +379,17 @@ char *fused_formula(const struct superop *op, char *dst, size_t size) {
   for (uint32_t k = 0; k < op->node_count && f.used + 1 < size; k++) {
     bool named = is_named(&f, &op->nodes[k]);
     if (!named && op->nodes[k].role != ROLE_ASSERT) continue;
-    if (!ended) put(&f, "; ");
+    if (!ended) formula_put(&f, "; ");
     if (named) {
       put_numbered(&f, "t", shared_before(&f, k) + 1);
-      put(&f, " = ");
+      formula_put(&f, " = ");
     }
     put_node(&f, &op->nodes[k], 1);
     ended = false;
   }
-  if (!ended && op->output_count > 0) put(&f, "; ");
+  if (!ended && op->output_count > 0) formula_put(&f, "; ");
   if (op->copies && op->output_count == 0) { /* it only checks */
-    put(&f, "check ");
+    formula_put(&f, "check ");
     put_node(&f, &op->nodes[op->node_count - 1], 1);
   }
   bool first = true;
@@ -400,7 +400,7 @@ char *fused_formula(const struct superop *op, char *dst, size_t size) {
     const uint32_t whole = is_combination(node) ? combination_of(op, k) : k;
     if (whole == seen) continue;
     seen = whole;
-    if (!first) put(&f, ", ");
+    if (!first) formula_put(&f, ", ");
     first = false;
     if (is_named(&f, node))
       put_numbered(&f, "t", shared_before(&f, k) + 1);

@@ -40,7 +40,7 @@ struct choice {
 };
 
 /* The height of a value's definition on the stack; c->height if it is not there. */
-static uint32_t height_of(const struct choice *c, uint32_t value) {
+static uint32_t print_height_of(const struct choice *c, uint32_t value) {
   for (uint32_t i = c->height; i-- > 0;) {
     if (c->op->nodes[c->stack[i]].result == value) return i;
   }
@@ -56,21 +56,21 @@ static void name_lowest(struct choice *c, uint32_t count) {
 
 /* Whether the node that defines an operand may become an inner expression: comments with
  * origins are between lines, where they are readable, and not between operands. */
-static bool fits(const struct choice *c, const struct superop_node *inner,
-                 const struct superop_node *outer) {
+static bool print_fits(const struct choice *c, const struct superop_node *inner,
+                       const struct superop_node *outer) {
   return c->origins == NULL || inner->role == ROLE_CONST || inner->origin == 0 ||
          outer->origin == 0 || inner->origin == outer->origin;
 }
 
 /* Takes the operands of a node that become inner expressions off the stack; the others get
  * names. Returns how deep the node nests. */
-static unsigned take_operands(struct choice *c, const struct superop_node *node) {
+static unsigned print_take_operands(struct choice *c, const struct superop_node *node) {
   unsigned depth = 1;
   uint32_t top = c->height, lowest = 0; /* to be named: below `lowest` */
   for (unsigned i = node->operand_count; i-- > 0;) {
-    uint32_t height = height_of(c, node->operands[i]);
+    uint32_t height = print_height_of(c, node->operands[i]);
     if (height == c->height) continue;
-    if (height + 1 != top || !fits(c, &c->op->nodes[c->stack[height]], node)) {
+    if (height + 1 != top || !print_fits(c, &c->op->nodes[c->stack[height]], node)) {
       if (height >= lowest) lowest = height + 1;
       continue;
     }
@@ -83,7 +83,7 @@ static unsigned take_operands(struct choice *c, const struct superop_node *node)
   return depth;
 }
 
-static bool is_output(const struct superop *op, uint32_t value) {
+static bool print_is_output(const struct superop *op, uint32_t value) {
   return op->last_use[value] == op->node_count;
 }
 
@@ -93,14 +93,14 @@ static bool ends_bare(const struct superop *op) {
   return op->output_count == 1 && last->result_count == 1 && op->outputs[0] == last->result;
 }
 
-static void choose(struct choice *c) {
+static void print_choose(struct choice *c) {
   const struct superop *op = c->op;
   for (uint32_t k = 0; k < op->node_count; k++) {
     const struct superop_node *node = &op->nodes[k];
-    unsigned depth = take_operands(c, node);
+    unsigned depth = print_take_operands(c, node);
     c->depth[k] = (uint8_t)depth;
     if (node->result_count == 1 && op->uses[node->result] == 1 &&
-        !is_output(op, node->result) && depth < DEEPEST) {
+        !print_is_output(op, node->result) && depth < DEEPEST) {
       c->stack[c->height++] = (uint16_t)k;
     } else {
       c->named[k] = true;
@@ -125,7 +125,7 @@ static void give_names(struct printer *p, const bool *named) {
 /* ---- text ---- */
 
 /* A word, after a blank or, where the line is full, on the next one. */
-static void put(struct printer *p, const char *text, bool after_blank) {
+static void print_put(struct printer *p, const char *text, bool after_blank) {
   unsigned length = (unsigned)strlen(text);
   if (after_blank && p->column + 1 + length > LINE) {
     fputs("\n   ", p->file);
@@ -137,7 +137,7 @@ static void put(struct printer *p, const char *text, bool after_blank) {
 static void put_name(struct printer *p, uint32_t name) {
   char text[NUMBER_TEXT_MAX];
   snprintf(text, sizeof text, "$%u", name);
-  put(p, text, true);
+  print_put(p, text, true);
 }
 
 /* Whether the node needs another origin than the one in force, which it becomes then. */
@@ -174,9 +174,9 @@ static void put_operation(struct printer *p, const struct superop_node *node) {
            !node->checked && superop_may_fail(node) ? "! " : "", info->spelling,
            node->type == TW_NONE ? "" : " ", type_word_text((enum type_word)node->type),
            *number ? " " : "", number);
-  put(p, text, true);
+  print_put(p, text, true);
   if (node->op == OPC_ASSERT) put_text(p, node);
-  if (node->operand_count != 0) put(p, " @", false);
+  if (node->operand_count != 0) print_put(p, " @", false);
 }
 
 /* Nests at most DEEPEST deep. */
@@ -191,7 +191,7 @@ static void put_expression(struct printer *p, const struct superop_node *node) {
     }
   }
   if (enter_origin(p, node)) put_origin(p);
-  put(p, ")", false);
+  print_put(p, ")", false);
 }
 
 /* Nodes first .. k, the last of which has a name or is the end: one statement. */
@@ -209,7 +209,7 @@ static void put_statement(struct printer *p, uint32_t first, uint32_t k) {
   p->column = 1;
   if (node->result_count != 0 && !(p->bare && k + 1 == p->op->node_count)) {
     for (uint32_t r = 0; r < node->result_count; r++) put_name(p, p->names[node->result + r]);
-    put(p, "=", true);
+    print_put(p, "=", true);
   }
   put_expression(p, node);
 }
@@ -217,21 +217,21 @@ static void put_statement(struct printer *p, uint32_t first, uint32_t k) {
 static void put_heading(struct printer *p, uint32_t uses) {
   static const char *const kinds[] = {"INT", "FLOAT", "BOOL", "SEGDES"};
   p->column = (unsigned)fprintf(p->file, "fused OP%u#%u", p->op->number, uses);
-  if (p->op->param_count == 0) put(p, "()", true);
+  if (p->op->param_count == 0) print_put(p, "()", true);
   for (uint32_t k = 0; k < p->op->param_count; k++) {
     char text[64];
     snprintf(text, sizeof text, "%s$%u : %s%s", k == 0 ? "(" : "", k, kinds[p->op->params[k]],
              k + 1 == p->op->param_count ? ")" : ",");
-    put(p, text, true);
+    print_put(p, text, true);
   }
-  put(p, "=", true);
+  print_put(p, "=", true);
 }
 
 void fused_print(const struct superop *op, uint32_t uses, const struct origin_table *origins,
                  FILE *file) {
   struct choice c = {.op = op, .origins = origins};
   struct printer p = {.op = op, .origins = origins, .file = file};
-  choose(&c);
+  print_choose(&c);
   p.bare = ends_bare(op);
   give_names(&p, c.named);
   put_heading(&p, uses);
@@ -244,7 +244,7 @@ void fused_print(const struct superop *op, uint32_t uses, const struct origin_ta
   if (!p.bare && op->output_count != 0) {
     fputs("\n ", file);
     p.column = 1;
-    put(&p, "->", true);
+    print_put(&p, "->", true);
     for (uint32_t i = 0; i < op->output_count; i++) put_name(&p, p.names[op->outputs[i]]);
   }
   fputc('\n', file);

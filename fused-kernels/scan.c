@@ -11,7 +11,7 @@ void scan_init(struct scan *s, const struct vcode_fused *fused) {
   s->pos = fused->pos;
 }
 
-static void advance(struct scan *s) {
+static void scan_advance(struct scan *s) {
   if (*s->next++ == '\n') {
     s->pos.line++;
     s->pos.column = 1;
@@ -23,13 +23,13 @@ static void advance(struct scan *s) {
 /* Past a comment; false if it is not closed. */
 static bool comment(struct scan *s) {
   const char *inside = s->next + 1;
-  while (s->next < s->end && *s->next != '}') advance(s);
+  while (s->next < s->end && *s->next != '}') scan_advance(s);
   if (s->next == s->end) return false;
   if (*inside == '@') {
     s->origin = inside + 1;
     s->origin_length = (size_t)(s->next - s->origin);
   }
-  advance(s);
+  scan_advance(s);
   return true;
 }
 
@@ -39,7 +39,7 @@ static bool digit(char c) {
 
 static struct scan_token word(struct scan *s) {
   struct scan_token t = {SCAN_WORD, s->pos, s->next, 0};
-  while (s->next < s->end && lexer_word_byte((unsigned char)*s->next)) advance(s);
+  while (s->next < s->end && lexer_word_byte((unsigned char)*s->next)) scan_advance(s);
   t.length = (size_t)(s->next - t.text);
   enum token_kind kind = lexer_classify(t.text, t.length);
   if (kind == TOKEN_INTEGER) t.kind = SCAN_INTEGER;
@@ -47,10 +47,10 @@ static struct scan_token word(struct scan *s) {
   return t;
 }
 
-static struct scan_token value(struct scan *s) {
+static struct scan_token scan_value(struct scan *s) {
   struct scan_token t = {SCAN_VALUE, s->pos, s->next + 1, 0};
-  advance(s);
-  while (s->next < s->end && digit(*s->next)) advance(s);
+  scan_advance(s);
+  while (s->next < s->end && digit(*s->next)) scan_advance(s);
   t.length = (size_t)(s->next - t.text);
   if (t.length == 0) t.kind = SCAN_BAD;
   return t;
@@ -58,11 +58,11 @@ static struct scan_token value(struct scan *s) {
 
 static struct scan_token string(struct scan *s) {
   struct scan_token t = {SCAN_STRING, s->pos, s->next + 1, 0};
-  do advance(s);
+  do scan_advance(s);
   while (s->next < s->end && *s->next != '"');
   t.length = (size_t)(s->next - t.text);
   if (s->next == s->end) return (struct scan_token){SCAN_BAD, t.pos, t.text - 1, 1};
-  advance(s);
+  scan_advance(s);
   return t;
 }
 
@@ -71,18 +71,18 @@ struct scan_token scan_next(struct scan *s) {
     char c = *s->next;
     struct scan_token one = {SCAN_MARK, s->pos, s->next, 1};
     if (c == ' ' || (c >= '\t' && c <= '\r')) {
-      advance(s);
+      scan_advance(s);
     } else if (c == '{') {
       if (!comment(s)) return (struct scan_token){SCAN_BAD, one.pos, one.text, 1};
     } else if (c == '$') {
-      return value(s);
+      return scan_value(s);
     } else if (c == '"') {
       return string(s);
     } else if (lexer_word_byte((unsigned char)c)) {
       return word(s);
     } else {
       if (c == '\0' || strchr("()@:,#", c) == NULL) one.kind = SCAN_BAD;
-      advance(s);
+      scan_advance(s);
       return one;
     }
   }

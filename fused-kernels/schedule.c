@@ -79,22 +79,22 @@ struct scheduler {
   bool *memory; /* of every value: it is `needed`, and not only in the text of a function */
 };
 
-static bool is_in(uint32_t set, uint8_t step) {
+static bool schedule_is_in(uint32_t set, uint8_t step) {
   return set >> step & 1;
 }
 
-static bool is_inside(const struct fused_schedule *s, uint32_t k) {
+static bool schedule_is_inside(const struct fused_schedule *s, uint32_t k) {
   return s->tasks[k] == TASK_INSIDE;
 }
 
-static bool is_elsewhere(const struct fused_schedule *s, uint32_t k) {
+static bool schedule_is_elsewhere(const struct fused_schedule *s, uint32_t k) {
   return s->target.elsewhere && s->target.elsewhere[k];
 }
 
 /* ---- steps ---- */
 
 /* Of a node outside loops and combinations. */
-static enum fused_step step_of(const struct superop *op, uint32_t k) {
+static enum fused_step schedule_step_of(const struct superop *op, uint32_t k) {
   switch ((enum superop_role)op->nodes[k].role) {
   case ROLE_CONST: return STEP_CONST;
   case ROLE_SPREAD: return STEP_SPREAD;
@@ -120,7 +120,7 @@ static enum fused_step step_of(const struct superop *op, uint32_t k) {
 
 static void find_steps(struct scheduler *p) {
   const struct superop *op = p->op;
-  for (uint32_t k = 0; k < op->node_count; k++) p->steps[k] = (uint8_t)step_of(op, k);
+  for (uint32_t k = 0; k < op->node_count; k++) p->steps[k] = (uint8_t)schedule_step_of(op, k);
   for (uint32_t k = 0; k < op->node_count; k++) {
     if (fused_begins_loop(op, k)) {
       const uint32_t last = superop_loop_at(op, k).last;
@@ -137,42 +137,42 @@ static void find_steps(struct scheduler *p) {
 /* ---- what is executed ---- */
 
 /* Whether what a consumer gives, or checks, is wanted. */
-static bool is_wanted(const struct scheduler *p, uint32_t k) {
+static bool schedule_is_wanted(const struct scheduler *p, uint32_t k) {
   const struct superop_node *node = &p->op->nodes[k];
   const bool scatters = node->role == ROLE_SCATTER || node->role == ROLE_COMBINE_SCATTER;
   bool wanted = !p->s->target.drops || (scatters && node->checked);
   for (unsigned r = 0; r < node->result_count; r++)
     wanted |= p->op->last_use[node->result + r] == p->op->node_count;
-  return wanted && !is_elsewhere(p->s, k);
+  return wanted && !schedule_is_elsewhere(p->s, k);
 }
 
 /* A combination is executed as a whole, if any of its results is wanted. */
-static void find_wanted(struct scheduler *p) {
+static void schedule_find_wanted(struct scheduler *p) {
   const struct superop *op = p->op;
   for (uint32_t k = 0; k < op->node_count; k++) {
-    if (fused_is_consumer(&op->nodes[k])) p->wanted[k] |= is_wanted(p, k);
+    if (fused_is_consumer(&op->nodes[k])) p->wanted[k] |= schedule_is_wanted(p, k);
     if (!fused_begins_combination(op, k)) continue;
     const struct superop_combination c = superop_combination_at(op, k);
     bool wanted = false;
-    for (uint32_t i = 0; i < c.count; i++) wanted |= is_wanted(p, c.ends + i);
+    for (uint32_t i = 0; i < c.count; i++) wanted |= schedule_is_wanted(p, c.ends + i);
     memset(p->wanted + k, wanted, c.ends + c.count - k);
   }
 }
 
-static bool is_executed(const struct scheduler *p, uint32_t k) {
+static bool schedule_is_executed(const struct scheduler *p, uint32_t k) {
   const struct superop_node *node = &p->op->nodes[k];
   const struct fused_schedule *s = p->s;
   const uint32_t v = node->result;
   if (fused_is_consumer(node) || p->steps[k] == STEP_FUNCTION) return p->wanted[k];
   if (node->role == ROLE_ASSERT) return node->checked && !s->target.partial;
-  if (node->checked && !s->target.partial && !is_elsewhere(s, k)) return true;
+  if (node->checked && !s->target.partial && !schedule_is_elsewhere(s, k)) return true;
   if (p->steps[k] == STEP_LOOP && node->role != ROLE_MAP) return true;
   if (s->read[v] || p->memory[v]) return true;
   return !s->target.drops && (s->needed[v] || !s->reported[v]);
 }
 
 /* A CONST goes into the text of who needs it. */
-static void need(struct scheduler *p, uint32_t v) {
+static void schedule_need(struct scheduler *p, uint32_t v) {
   const uint32_t k = p->s->definitions[v];
   p->s->needed[v] = true;
   if (k == SUPEROP_NONE || p->steps[k] != STEP_CONST) p->memory[v] = true;
@@ -197,7 +197,7 @@ static void need_inside(struct scheduler *p, uint32_t k) {
   const unsigned count = fused_is_constant(p->op, node) ? 1 : node->operand_count;
   for (unsigned i = 0; i < count; i++) {
     if (p->steps[k] == STEP_SCATTER && !(p->s->target.scattered >> i & 1)) continue;
-    const bool hot = is_inside(p->s, k) && superop_matters(node, i);
+    const bool hot = schedule_is_inside(p->s, k) && superop_matters(node, i);
     (hot ? p->s->read : p->s->reported)[node->operands[i]] = true;
   }
 }
@@ -207,12 +207,12 @@ static void need_inside(struct scheduler *p, uint32_t k) {
 static void need_apart(struct scheduler *p, uint32_t k) {
   const struct superop_node *node = &p->op->nodes[k];
   const bool tree = fused_is_tree(node);
-  if (tree) need(p, fused_combined(p->op, node));
+  if (tree) schedule_need(p, fused_combined(p->op, node));
   for (unsigned i = tree ? 1 : 0; i < node->operand_count; i++) {
     if (p->steps[k] == STEP_FUNCTION || (tree && i == 1))
       p->s->needed[node->operands[i]] = true;
     else
-      need(p, node->operands[i]);
+      schedule_need(p, node->operands[i]);
   }
 }
 
@@ -224,31 +224,31 @@ static void need_proven(struct scheduler *p, const struct superop_node *node) {
 }
 
 /* Whether node k is executed apart. What combines columns is where their consumers are. */
-static bool is_apart(const struct scheduler *p, uint32_t k, bool executed) {
+static bool schedule_is_apart(const struct scheduler *p, uint32_t k, bool executed) {
   const struct fused_schedule *s = p->s;
   const struct superop_node *node = &p->op->nodes[k];
   while (p->steps[k] == STEP_FUNCTION && !fused_is_tree(&p->op->nodes[k])) k++;
   if (&p->op->nodes[k] != node) return s->apart[k];
   if (node->result_count > 0 && s->left[node->result]) return true;
-  return executed && (!is_inside(s, k) || p->steps[k] == STEP_COMBINE_SCAN);
+  return executed && (!schedule_is_inside(s, k) || p->steps[k] == STEP_COMBINE_SCAN);
 }
 
 /* Decides who executes node k, when it is known what all later ones need. */
-static void decide(struct scheduler *p, uint32_t k) {
+static void schedule_decide(struct scheduler *p, uint32_t k) {
   const struct superop_node *node = &p->op->nodes[k];
   struct fused_schedule *s = p->s;
   const uint32_t v = node->result;
   const uint8_t step = p->steps[k];
-  const bool executed = is_executed(p, k), consumer = fused_is_consumer(node);
-  if (executed && is_in(s->target.inside, step) &&
-      (!is_in(s->target.if_read, step) || s->read[v]))
+  const bool executed = schedule_is_executed(p, k), consumer = fused_is_consumer(node);
+  if (executed && schedule_is_in(s->target.inside, step) &&
+      (!schedule_is_in(s->target.if_read, step) || s->read[v]))
     s->tasks[k] = TASK_INSIDE;
   else if (executed && consumer)
     s->tasks[k] = fused_is_tree(node) ? TASK_TREE : TASK_LIBRARY;
   else if (!consumer && node->result_count > 0 && s->reported[v])
     s->tasks[k] = TASK_REPORTED;
-  if (is_in(s->target.left, step)) s->left[v] = p->memory[v];
-  s->apart[k] = is_apart(p, k, executed);
+  if (schedule_is_in(s->target.left, step)) s->left[v] = p->memory[v];
+  s->apart[k] = schedule_is_apart(p, k, executed);
   if (s->tasks[k] == TASK_INSIDE || s->tasks[k] == TASK_REPORTED) need_inside(p, k);
   if (s->apart[k]) need_apart(p, k);
   if (node->role == ROLE_ASSERT && !executed && !s->target.drops) need_proven(p, node);
@@ -262,7 +262,7 @@ static unsigned awaited(const struct scheduler *p, uint32_t k, uint32_t values[M
   const struct superop_node *node = &p->op->nodes[k];
   const bool tree = fused_is_tree(node);
   unsigned count = 0;
-  if (!is_inside(p->s, k) && !p->s->apart[k]) return 0;
+  if (!schedule_is_inside(p->s, k) && !p->s->apart[k]) return 0;
   if (tree) values[count++] = fused_combined(p->op, node);
   for (unsigned i = tree ? 2 : 0; i < node->operand_count; i++) {
     if (superop_matters(node, i)) values[count++] = node->operands[i];
@@ -274,15 +274,15 @@ static unsigned awaited(const struct scheduler *p, uint32_t k, uint32_t values[M
 static unsigned stage_for(const struct fused_schedule *s, uint32_t v, bool inside) {
   const uint32_t k = s->definitions[v];
   if (k == SUPEROP_NONE) return 0;
-  return s->stages[k] + (is_inside(s, k) && !inside ? 1U : 0U);
+  return s->stages[k] + (schedule_is_inside(s, k) && !inside ? 1U : 0U);
 }
 
-static unsigned stage_of(const struct scheduler *p, uint32_t k) {
+static unsigned schedule_stage_of(const struct scheduler *p, uint32_t k) {
   uint32_t values[MAX_OPERANDS];
   const unsigned count = awaited(p, k, values);
   unsigned stage = 0;
   for (unsigned i = 0; i < count; i++) {
-    const unsigned at = stage_for(p->s, values[i], is_inside(p->s, k));
+    const unsigned at = stage_for(p->s, values[i], schedule_is_inside(p->s, k));
     if (at > stage) stage = at;
   }
   return stage;
@@ -292,28 +292,28 @@ static unsigned stage_of(const struct scheduler *p, uint32_t k) {
 static unsigned stage_of_loop(const struct scheduler *p, uint32_t first) {
   unsigned stage = 0;
   for (uint32_t k = first; p->op->nodes[k].role == ROLE_CARRY; k++) {
-    const unsigned at = stage_of(p, k);
+    const unsigned at = schedule_stage_of(p, k);
     if (at > stage) stage = at;
   }
   return stage;
 }
 
-static bool find_stages(struct scheduler *p) {
+static bool schedule_find_stages(struct scheduler *p) {
   struct fused_schedule *s = p->s;
   unsigned loop = 0;
   for (uint32_t k = 0; k < p->op->node_count; k++) {
     if (fused_begins_loop(p->op, k)) loop = stage_of_loop(p, k);
-    const unsigned stage = p->steps[k] == STEP_LOOP ? loop : stage_of(p, k);
-    if (stage >= s->target.stages + (is_inside(s, k) ? 0U : 1U)) return false;
+    const unsigned stage = p->steps[k] == STEP_LOOP ? loop : schedule_stage_of(p, k);
+    if (stage >= s->target.stages + (schedule_is_inside(s, k) ? 0U : 1U)) return false;
     s->stages[k] = (uint8_t)stage;
-    if (is_inside(s, k) && stage >= s->stage_count) s->stage_count = stage + 1;
+    if (schedule_is_inside(s, k) && stage >= s->stage_count) s->stage_count = stage + 1;
   }
   return true;
 }
 
 /* ---- values ---- */
 
-static void note_use(struct fused_schedule *s, uint32_t v, uint32_t stage) {
+static void schedule_note_use(struct fused_schedule *s, uint32_t v, uint32_t stage) {
   if (s->first_use[v] == SUPEROP_NONE || stage < s->first_use[v]) s->first_use[v] = stage;
   if (s->last_use[v] == SUPEROP_NONE || stage > s->last_use[v]) s->last_use[v] = stage;
 }
@@ -322,8 +322,9 @@ static void note_use(struct fused_schedule *s, uint32_t v, uint32_t stage) {
 static void note_written(const struct scheduler *p, uint32_t v, uint32_t stage) {
   struct fused_schedule *s = p->s;
   const uint32_t k = s->definitions[v];
-  if (k == SUPEROP_NONE || !is_inside(s, k) || fused_is_consumer(&p->op->nodes[k])) return;
-  if (!is_in(s->target.left, p->steps[k]) && (p->memory[v] || s->stages[k] != stage))
+  if (k == SUPEROP_NONE || !schedule_is_inside(s, k) || fused_is_consumer(&p->op->nodes[k]))
+    return;
+  if (!schedule_is_in(s->target.left, p->steps[k]) && (p->memory[v] || s->stages[k] != stage))
     s->written[v] = true;
 }
 
@@ -338,7 +339,7 @@ static void note_elements(const struct scheduler *p, uint32_t k) {
   }
 }
 
-static void find_values(struct arena *arena, const struct scheduler *p) {
+static void schedule_find_values(struct arena *arena, const struct scheduler *p) {
   struct fused_schedule *s = p->s;
   s->elements = arena_alloc(arena, (s->stage_count + (size_t)1) * p->op->value_count);
   for (uint32_t v = 0; v < p->op->value_count; v++) {
@@ -349,14 +350,15 @@ static void find_values(struct arena *arena, const struct scheduler *p) {
     uint32_t values[MAX_OPERANDS];
     const unsigned count = awaited(p, k, values);
     for (unsigned i = 0; i < count; i++) {
-      note_use(s, values[i], s->stages[k]);
-      if (is_inside(s, k) && s->apart[k]) note_use(s, values[i], s->stages[k] + 1U);
-      if (is_inside(s, k)) note_written(p, values[i], s->stages[k]);
+      schedule_note_use(s, values[i], s->stages[k]);
+      if (schedule_is_inside(s, k) && s->apart[k])
+        schedule_note_use(s, values[i], s->stages[k] + 1U);
+      if (schedule_is_inside(s, k)) note_written(p, values[i], s->stages[k]);
     }
-    if (is_inside(s, k)) note_elements(p, k);
+    if (schedule_is_inside(s, k)) note_elements(p, k);
   }
   for (uint32_t i = 0; i < p->op->output_count; i++)
-    note_use(s, p->op->outputs[i], s->stage_count);
+    schedule_note_use(s, p->op->outputs[i], s->stage_count);
 }
 
 /* ---- the whole ---- */
@@ -367,18 +369,20 @@ static void check_schedule(const struct scheduler *p) {
   for (uint32_t k = 0; k < p->op->node_count; k++) {
     uint32_t values[MAX_OPERANDS];
     const unsigned count = awaited(p, k, values);
-    invariant(!is_inside(s, k) || s->stages[k] < s->stage_count);
+    invariant(!schedule_is_inside(s, k) || s->stages[k] < s->stage_count);
     for (unsigned i = 0; i < count; i++) {
       const uint32_t from = s->definitions[values[i]];
       if (from == SUPEROP_NONE || p->steps[from] == STEP_CONST) continue;
       invariant(s->stages[from] <= s->stages[k]);
-      if (!is_inside(s, from) || (is_inside(s, k) && s->stages[from] == s->stages[k])) continue;
+      if (!schedule_is_inside(s, from) ||
+          (schedule_is_inside(s, k) && s->stages[from] == s->stages[k]))
+        continue;
       invariant(s->written[values[i]] || s->left[values[i]]);
     }
   }
 }
 
-static void make_room(struct arena *arena, struct scheduler *p) {
+static void schedule_make_room(struct arena *arena, struct scheduler *p) {
   const size_t nodes = p->op->node_count + 1U, values = p->op->value_count + 1U;
   struct fused_schedule *s = p->s;
   uint8_t **bytes[] = {&p->steps, &s->tasks, &s->stages};
@@ -399,21 +403,21 @@ bool fused_schedule_make(struct arena *arena, const struct superop *op,
                          struct fused_target target, struct fused_schedule *s) {
   struct scheduler p = {.op = op, .s = s};
   *s = (struct fused_schedule){.op = op, .target = target};
-  make_room(arena, &p);
+  schedule_make_room(arena, &p);
   for (uint32_t v = 0; v < op->value_count; v++) s->definitions[v] = SUPEROP_NONE;
   for (uint32_t k = 0; k < op->node_count; k++) {
     const struct superop_node *node = &op->nodes[k];
     for (unsigned r = 0; r < node->result_count; r++) s->definitions[node->result + r] = k;
   }
   find_steps(&p);
-  find_wanted(&p);
+  schedule_find_wanted(&p);
   for (uint32_t i = 0; i < op->output_count; i++) {
     const bool here = !target.partial || fused_is_consumer(emit_definition(op, op->outputs[i]));
-    if (here) need(&p, op->outputs[i]);
+    if (here) schedule_need(&p, op->outputs[i]);
   }
-  for (uint32_t k = op->node_count; k-- > 0;) decide(&p, k);
-  if (!find_stages(&p)) return false;
-  find_values(arena, &p);
+  for (uint32_t k = op->node_count; k-- > 0;) schedule_decide(&p, k);
+  if (!schedule_find_stages(&p)) return false;
+  schedule_find_values(arena, &p);
   check_schedule(&p);
   return true;
 }

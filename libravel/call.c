@@ -11,7 +11,7 @@ struct failure {
   const struct diag_list *reported;
 };
 
-static enum ravel_code report_run(struct ravel_context *c, void *data) {
+static enum ravel_code call_report_run(struct ravel_context *c, void *data) {
   struct failure *failure = data;
   struct complaints complaints = {.diags = c->diags};
   const struct failed_run run = {
@@ -29,7 +29,7 @@ static enum ravel_code report_run(struct ravel_context *c, void *data) {
 }
 
 static enum ravel_code report_in_form(struct ravel_context *c, void *data) {
-  return ravel_in_form(c, report_run, data);
+  return ravel_in_form(c, call_report_run, data);
 }
 
 enum ravel_code ravel_fail_run(struct ravel_context *c, const struct ravel_function *f,

@@ -53,7 +53,7 @@ static enum ravel_code export_numbers(struct export *e, const struct level *l,
   if (code == RAVEL_OK) code = take_column(e, l->n, &column);
   if (code != RAVEL_OK) return code;
   struct cvl_export exported;
-  if (e->lend && e->lend(e->with, column, &exported)) {
+  if (e->export_vector && e->export_vector(e->with, column, &exported)) {
     export_lent(l->array, 1, &exported);
     return RAVEL_OK;
   }

@@ -20,7 +20,7 @@ static enum ravel_code copy_value_elements(void *with, uint32_t column, uint64_t
   return ravel_fail_machine(c);
 }
 
-static bool lend_value_elements(void *with, uint32_t column, struct cvl_export *exported) {
+static bool export_value_elements(void *with, uint32_t column, struct cvl_export *exported) {
   const struct exported *x = with;
   const uint64_t bytes =
       x->lengths[column] * elem_info((enum cvl_elem)x->value->columns[column].elem)->bytes;
@@ -36,7 +36,7 @@ static enum ravel_code export_value(struct exported *x, struct ArrowSchema *sche
                      .int_elem = c->options.machine.widths.int_elem,
                      .float_elem = c->options.machine.widths.float_elem,
                      .copy = copy_value_elements,
-                     .lend = lend_value_elements,
+                     .export_vector = export_value_elements,
                      .with = x};
   const enum ravel_code code = export_sequence(&e, schema, array);
   if (code == RAVEL_OK || !*e.problem) return code;

@@ -18,7 +18,7 @@
     }                                                                                          \
   } while (0)
 
-static struct ravel_context *context_with(const char *name, const char *value) {
+static struct ravel_context *libraries_context_with(const char *name, const char *value) {
   struct ravel_options *options = ravel_options_new();
   struct ravel_context *context;
   CHECK(ravel_options_set(options, "backend", "cpu") == RAVEL_OK);
@@ -33,7 +33,8 @@ static struct ravel_context *context_with(const char *name, const char *value) {
 
 /* The function is one and the same in a context, and calls on its values give the same. */
 static void functions(void) {
-  struct ravel_context *context = context_with(NULL, NULL), *other = context_with(NULL, NULL);
+  struct ravel_context *context = libraries_context_with(NULL, NULL),
+                       *other = libraries_context_with(NULL, NULL);
   struct ravel_function *f, *again, *elsewhere;
   struct ravel_value *arguments[3], *once, *twice;
   struct lib_vec_f64 both;
@@ -64,7 +65,7 @@ static void functions(void) {
 
 /* A context of other widths is refused, and *result is what it was. */
 static void widths(void) {
-  struct ravel_context *context = context_with("float", "32");
+  struct ravel_context *context = libraries_context_with("float", "32");
   double result = 7;
   CHECK(lib_square(context, 2.0, &result) == RAVEL_TYPE);
   CHECK(strstr(ravel_message(context), "square is for an INT of 64 bits and a FLOAT of 64"));
@@ -74,7 +75,7 @@ static void widths(void) {
 }
 
 /* A file that is none of kernels makes no context. */
-static void refused(void) {
+static void libraries_refused(void) {
   struct ravel_options *options = ravel_options_new();
   struct ravel_context *context;
   CHECK(ravel_options_set(options, "backend", "cpu") == RAVEL_OK);
@@ -85,8 +86,8 @@ static void refused(void) {
   ravel_options_free(options);
 }
 
-static void *count(void *seed) {
-  struct ravel_context *context = context_with("threads", "1");
+static void *libraries_count(void *seed) {
+  struct ravel_context *context = libraries_context_with("threads", "1");
   for (int64_t i = 0; i < 20; i++) {
     const int64_t wanted[] = {55, 89, 144};
     int64_t result = 0;
@@ -100,15 +101,16 @@ static void *count(void *seed) {
 static void threads(void) {
   enum { THREADS = 8 };
   pthread_t all[THREADS];
-  for (int i = 0; i < THREADS; i++) CHECK(pthread_create(&all[i], NULL, count, NULL) == 0);
+  for (int i = 0; i < THREADS; i++)
+    CHECK(pthread_create(&all[i], NULL, libraries_count, NULL) == 0);
   for (int i = 0; i < THREADS; i++) CHECK(pthread_join(all[i], NULL) == 0);
 }
 
 /* Long enough that superoperators compiled ahead of time are used; the same bits without. */
 static void kernels(const char *file) {
   enum { MANY = 3000000, SOME = 30000, TIMES = 4 };
-  struct ravel_context *with = context_with("kernels", file),
-                       *without = context_with(NULL, NULL);
+  struct ravel_context *with = libraries_context_with("kernels", file),
+                       *without = libraries_context_with(NULL, NULL);
   double *x = malloc(MANY * sizeof *x);
   int64_t *n = malloc(SOME * sizeof *n);
   for (int i = 0; i < MANY; i++) x[i] = 1.0 / (i + 1);
@@ -144,7 +146,7 @@ int main(int argc, char **argv) {
   } else if (strcmp(what, "widths") == 0) {
     widths();
   } else if (strcmp(what, "refused") == 0) {
-    refused();
+    libraries_refused();
   } else if (strcmp(what, "threads") == 0) {
     threads();
   } else if (strcmp(what, "kernels") == 0 && argc > 2) {

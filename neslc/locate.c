@@ -34,7 +34,7 @@ static void look_at_source(struct candidates *c, const struct source *source) {
       (struct failure_location){.source = source, .at = {at, at + 1}};
 }
 
-static void note_candidate(void *candidates, struct global *g) {
+static void locate_note_candidate(void *candidates, struct global *g) {
   struct candidates *c = candidates;
   if (c->list.count == 0 && g->form) look_at_source(c, g->form->source);
 }
@@ -96,7 +96,7 @@ bool locate_origin(struct session *session, struct core *whole, const struct ori
                    struct failure_location *found) {
   struct candidates c = {.origin = origin, .arena = session->arena};
   for (const struct source *s = session->sources; s; s = s->older) look_at_source(&c, s);
-  if (c.list.count == 0) session_each(session, note_candidate, &c);
+  if (c.list.count == 0) session_each(session, locate_note_candidate, &c);
   *found = (struct failure_location){.source = NULL};
   if (c.list.count == 0) return false;
   *found = *with_node(session, whole, &c);

@@ -15,7 +15,7 @@ static struct array_type type_in(enum array_format format, const char *signature
   return type;
 }
 
-static struct array_type type_of(const char *signature) {
+static struct array_type arrays_type_of(const char *signature) {
   return type_in(ARRAY_NPY, signature);
 }
 
@@ -28,7 +28,7 @@ static const char *refusal(const char *signature) {
 }
 
 Test(arrays, signatures) {
-  struct array_type t = type_of("[[(i(f(b([cc");
+  struct array_type t = arrays_type_of("[[(i(f(b([cc");
   cr_expect_eq(t.depth, 2);
   cr_expect_eq(t.leaf_count, 5);
   const uint8_t leaves[] = {ARRAY_INT, ARRAY_FLOAT, ARRAY_BOOL, ARRAY_TEXT, ARRAY_CHAR};
@@ -37,10 +37,10 @@ Test(arrays, signatures) {
   cr_expect_not(array_column_is_float(&t, 2));
   cr_expect(array_column_is_float(&t, 3));
   cr_expect_not(array_column_is_float(&t, 6)); /* characters */
-  t = type_of("((iff");                        /* pairs on the left */
+  t = arrays_type_of("((iff");                 /* pairs on the left */
   cr_expect_eq(t.leaf_count, 3);
-  cr_expect_eq(type_of("[c").depth, 0);
-  cr_expect_eq(type_of("[[c").depth, 1);
+  cr_expect_eq(arrays_type_of("[c").depth, 0);
+  cr_expect_eq(arrays_type_of("[[c").depth, 1);
   cr_expect_str_eq(refusal("([ii"),
                    "a tuple of sequences cannot be stored in a file of arrays");
   cr_expect_str_eq(refusal("[?"),
@@ -58,8 +58,8 @@ struct file {
   size_t length;
 };
 
-static struct file written(enum array_format format, const char *signature,
-                           const struct array_columns *columns) {
+static struct file arrays_written(enum array_format format, const char *signature,
+                                  const struct array_columns *columns) {
   struct array_type type = type_in(format, signature);
   struct file file = {0};
   const char *problem = "";
@@ -82,7 +82,7 @@ static struct array_column mixed_columns[] = {
 static const struct array_columns mixed = {6, mixed_columns};
 static const char mixed_signature[] = "[(i(f(b[c";
 
-static void expect_same(const struct array_columns *a, const struct array_columns *b) {
+static void arrays_expect_same(const struct array_columns *a, const struct array_columns *b) {
   cr_assert_eq(a->count, b->count);
   for (uint32_t i = 0; i < a->count; i++) {
     cr_assert_eq(a->items[i].length, b->items[i].length);
@@ -91,13 +91,13 @@ static void expect_same(const struct array_columns *a, const struct array_column
 }
 
 static void expect_read_back(enum array_format format) {
-  struct file file = written(format, mixed_signature, &mixed);
-  struct array_type type = type_of(mixed_signature), guessed = {.csv = NULL};
+  struct file file = arrays_written(format, mixed_signature, &mixed);
+  struct array_type type = arrays_type_of(mixed_signature), guessed = {.csv = NULL};
   struct array_columns again;
   const char *problem = "";
   cr_assert(array_read(format, &arena, &type, file.bytes, file.length, &again, &problem), "%s",
             problem);
-  expect_same(&mixed, &again);
+  arrays_expect_same(&mixed, &again);
   cr_assert(array_guess(format, &arena, file.bytes, file.length, &guessed, &problem));
   cr_expect_eq(guessed.depth, 1);
   cr_assert_eq(guessed.leaf_count, 4);
@@ -123,7 +123,7 @@ static struct array_column nested_columns[] = {
 static const struct array_columns nested = {8, nested_columns};
 
 Test(arrays, archives_hold_values_of_any_type) {
-  struct file file = written(ARRAY_NPZ, nested_signature, &nested);
+  struct file file = arrays_written(ARRAY_NPZ, nested_signature, &nested);
   struct array_type type = type_in(ARRAY_NPZ, nested_signature), guessed;
   struct array_columns again;
   const char *problem = "";
@@ -132,7 +132,7 @@ Test(arrays, archives_hold_values_of_any_type) {
   cr_expect_not(array_column_is_float(&type, 2));
   cr_assert(array_read(ARRAY_NPZ, &arena, &type, file.bytes, file.length, &again, &problem),
             "%s", problem);
-  expect_same(&nested, &again);
+  arrays_expect_same(&nested, &again);
   cr_assert(array_guess(ARRAY_NPZ, &arena, file.bytes, file.length, &guessed, &problem));
   cr_expect_str_eq(guessed.signature, nested_signature);
   file.bytes[file.length / 2] ^= 1;
@@ -148,11 +148,11 @@ Test(arrays, archives_hold_values_of_any_type) {
 }
 
 Test(arrays, elements_begin_at_a_multiple_of_64) {
-  struct file file = written(ARRAY_NPY, mixed_signature, &mixed);
+  struct file file = arrays_written(ARRAY_NPY, mixed_signature, &mixed);
   cr_expect_eq((file.length - 3 * (8 + 8 + 1 + 4)) % 64, 0);
   free(file.bytes);
   const struct array_columns column = {2, mixed_columns};
-  file = written(ARRAY_NPY, "[i", &column);
+  file = arrays_written(ARRAY_NPY, "[i", &column);
   cr_expect_eq((file.length - 3 * 8) % 64, 0);
   free(file.bytes);
 }
@@ -163,11 +163,11 @@ Test(arrays, rows_must_fit) {
                                    {.length = 2, .as.ints = rows},
                                    {.length = 3, .as.ints = data}};
   const struct array_columns ragged = {3, columns};
-  struct array_type type = type_of("[[i");
+  struct array_type type = arrays_type_of("[[i");
   const char *problem = "";
   cr_expect_not(array_check(ARRAY_NPY, &arena, &type, &ragged, &problem));
   cr_expect_str_eq(problem, "sequences of lengths 1 and 2: a numpy array is rectangular");
-  struct file file = written(ARRAY_CSV, "[[i", &ragged);
+  struct file file = arrays_written(ARRAY_CSV, "[[i", &ragged);
   cr_expect_eq(file.length, 6);
   cr_expect_arr_eq(file.bytes, "1\n2,3\n", 6);
   free(file.bytes);
@@ -177,7 +177,7 @@ Test(arrays, rows_must_fit) {
 }
 
 static const char *csv_problem(const char *signature, const char *text) {
-  struct array_type type = type_of(signature);
+  struct array_type type = arrays_type_of(signature);
   struct array_columns columns;
   const char *problem = "none";
   array_read(ARRAY_CSV, &arena, &type, text, strlen(text), &columns, &problem);
@@ -200,7 +200,7 @@ Test(arrays, csv_says_where) {
 }
 
 Test(arrays, settings_of_csv) {
-  struct array_type t = type_of("[(if?11.separator=:?9.comment=#?11.missing=a?b");
+  struct array_type t = arrays_type_of("[(if?11.separator=:?9.comment=#?11.missing=a?b");
   cr_expect_eq(t.leaf_count, 2);
   cr_expect_eq(array_signature_length("[(if?11.separator=::v:w.csv", 27), 19);
   cr_expect_eq(array_signature_length("[i:v", 4), 2);
@@ -261,7 +261,7 @@ Test(arrays, fields_of_records) {
                                    {.length = 1, .as.ints = first},
                                    {.length = 1, .as.ints = second}};
     const struct array_columns columns = {3, items};
-    struct file file = written((enum array_format)format, ab, &columns);
+    struct file file = arrays_written((enum array_format)format, ab, &columns);
     cr_expect_str_eq(fields_read((enum array_format)format, swapped, file.bytes, file.length),
                      "6 5 ");
     cr_expect_str_eq(fields_read((enum array_format)format, ab, file.bytes, file.length),
@@ -294,7 +294,7 @@ static void try_bytes_as(enum array_format format, const char *signature, const 
   heap.limit = 0;
 }
 
-static void try_bytes(enum array_format format, const char *bytes, size_t length) {
+static void arrays_try_bytes(enum array_format format, const char *bytes, size_t length) {
   const bool archive = format == ARRAY_NPZ;
   try_bytes_as(format, archive ? nested_signature : mixed_signature, bytes, length);
   try_bytes_as(format, "[(if?7.field=a?7.field=b", bytes, length);
@@ -308,12 +308,12 @@ Test(arrays, broken_files) {
   for (int format = ARRAY_NPY; format <= ARRAY_NPZ; format++) {
     const bool archive = format == ARRAY_NPZ;
     const char *signature = archive ? nested_signature : mixed_signature;
-    struct file file = written(format, signature, archive ? &nested : &mixed);
+    struct file file = arrays_written(format, signature, archive ? &nested : &mixed);
     struct array_type type = type_in(format, signature);
     struct array_columns columns;
     const char *problem;
     for (size_t n = 0; n < file.length; n++) {
-      try_bytes(format, file.bytes, n);
+      arrays_try_bytes(format, file.bytes, n);
       cr_expect(format == ARRAY_CSV ||
                 !array_read(format, &arena, &type, file.bytes, n, &columns, &problem));
     }
@@ -323,7 +323,7 @@ Test(arrays, broken_files) {
                                     '(',  ')', '0', '9',  '\n', -1};
       for (size_t k = 0; k < sizeof others; k++) {
         file.bytes[i] = others[k];
-        try_bytes(format, file.bytes, file.length);
+        arrays_try_bytes(format, file.bytes, file.length);
       }
       file.bytes[i] = kept;
     }

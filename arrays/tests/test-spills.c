@@ -12,10 +12,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-static void begin(void);
-static void end(void);
+static void spills_begin(void);
+static void spills_end(void);
 
-TestSuite(spills, .init = begin, .fini = end);
+TestSuite(spills, .init = spills_begin, .fini = spills_end);
 
 /* ---- files ---- */
 
@@ -62,8 +62,8 @@ static struct file npy_file(const char *descr, size_t width, const char *order,
 static struct array_spills spills;
 static struct arena apart; /* of what is read into them */
 
-static bool read_as(enum array_format format, const char *signature, struct file file,
-                    bool spilled, struct array_columns *out, const char **problem) {
+static bool spills_read_as(enum array_format format, const char *signature, struct file file,
+                           bool spilled, struct array_columns *out, const char **problem) {
   struct array_type type = {.csv = NULL};
   struct arena *to = spilled ? &apart : &arena;
   cr_assert(array_type_parse(format, to, signature, strlen(signature), &type, problem));
@@ -72,18 +72,18 @@ static bool read_as(enum array_format format, const char *signature, struct file
   return array_read(format, to, &type, file.bytes, file.length, out, problem);
 }
 
-static void begin(void) {
+static void spills_begin(void) {
   memory_begin();
   arena_init(&apart, &heap);
 }
 
-static void end(void) {
+static void spills_end(void) {
   array_spills_end(&spills);
   arena_free(&apart);
   memory_end();
 }
 
-static int64_t element(const struct array_column *c, uint64_t i) {
+static int64_t spills_element(const struct array_column *c, uint64_t i) {
   return c->is_bytes ? c->as.bytes[i] : c->as.ints[i];
 }
 
@@ -92,9 +92,9 @@ static void expect_spilled(enum array_format format, const char *signature, stru
                            unsigned in) {
   struct array_columns a, b;
   const char *problem = "";
-  cr_assert(read_as(format, signature, file, false, &a, &problem), "%s", problem);
+  cr_assert(spills_read_as(format, signature, file, false, &a, &problem), "%s", problem);
   const uint64_t live = heap.live;
-  cr_assert(read_as(format, signature, file, true, &b, &problem), "%s", problem);
+  cr_assert(spills_read_as(format, signature, file, true, &b, &problem), "%s", problem);
   cr_expect_lt(heap.live - live, 400000, "%lu bytes of memory", heap.live - live);
   cr_assert_eq(a.count, b.count);
   for (uint32_t k = 0; k < a.count; k++) {
@@ -102,10 +102,11 @@ static void expect_spilled(enum array_format format, const char *signature, stru
     cr_expect_eq(array_spills_hold(&spills, y->as.ints), in >> k & 1, "column %u", k);
     cr_assert_eq(x->length, y->length);
     for (uint64_t i = 0; i < x->length; i++)
-      cr_assert_eq(element(x, i), element(y, i), "column %u, element %lu", k, i);
+      cr_assert_eq(spills_element(x, i), spills_element(y, i), "column %u, element %lu", k, i);
   }
   array_spills_give_back(&spills);
-  cr_expect_eq(element(&a.items[a.count - 1], 0), element(&b.items[a.count - 1], 0));
+  cr_expect_eq(spills_element(&a.items[a.count - 1], 0),
+               spills_element(&b.items[a.count - 1], 0));
   array_spills_end(&spills);
   arena_free(&apart);
   free(file.bytes);
@@ -172,7 +173,7 @@ static void expect_same_problem(const char *signature, struct file file, const c
   struct array_columns columns;
   for (int spilled = 0; spilled < 2; spilled++) {
     const char *problem = "";
-    cr_expect_not(read_as(ARRAY_CSV, signature, file, spilled, &columns, &problem));
+    cr_expect_not(spills_read_as(ARRAY_CSV, signature, file, spilled, &columns, &problem));
     cr_expect_str_eq(problem, wanted);
     array_spills_end(&spills);
   }
@@ -206,11 +207,11 @@ static int in_child(bool (*test)(void), int resource, rlim_t limit) {
   return status;
 }
 
-static bool fails(enum array_format format, const char *signature, struct file file,
-                  const char *wanted) {
+static bool spills_fails(enum array_format format, const char *signature, struct file file,
+                         const char *wanted) {
   struct array_columns columns;
   const char *problem = "";
-  const bool failed = !read_as(format, signature, file, true, &columns, &problem);
+  const bool failed = !spills_read_as(format, signature, file, true, &columns, &problem);
   const bool said = strstr(problem, wanted) != NULL;
   if (!said) fprintf(stderr, "%s: %s\n", signature, problem);
   array_spills_end(&spills);
@@ -220,14 +221,18 @@ static bool fails(enum array_format format, const char *signature, struct file f
 
 static bool disk_is_full(void) {
   static const char full[] = "and no file may have more than 293 KiB";
-  return fails(ARRAY_CSV, "[(i(f(b[c", csv_file(""), full) &&
-         fails(ARRAY_NPY, "[i", npy_file("'<i4'", 4, "False", "(300000,)", 300000), full) &&
-         fails(ARRAY_NPY, "[[c", npy_file("'|S5'", 5, "False", "(300000,)", 300000), full) &&
-         fails(ARRAY_NPY, "[[f", npy_file("'<f8'", 8, "True", "(1000, 300)", 300000), full);
+  return spills_fails(ARRAY_CSV, "[(i(f(b[c", csv_file(""), full) &&
+         spills_fails(ARRAY_NPY, "[i", npy_file("'<i4'", 4, "False", "(300000,)", 300000),
+                      full) &&
+         spills_fails(ARRAY_NPY, "[[c", npy_file("'|S5'", 5, "False", "(300000,)", 300000),
+                      full) &&
+         spills_fails(ARRAY_NPY, "[[f", npy_file("'<f8'", 8, "True", "(1000, 300)", 300000),
+                      full);
 }
 
 static bool no_descriptors(void) {
-  return fails(ARRAY_CSV, "[(i(f(b[c", csv_file(""), "a temporary file cannot be created in");
+  return spills_fails(ARRAY_CSV, "[(i(f(b[c", csv_file(""),
+                      "a temporary file cannot be created in");
 }
 
 Test(spills, a_full_disk_is_an_error) {
@@ -244,7 +249,7 @@ Test(spills, memory_for_buffers_may_be_lacking) {
     heap.fail_at = heap.count + k;
     memory_guard_begin(&guard);
     if (setjmp(guard.jump) == 0) {
-      const bool fine = read_as(ARRAY_CSV, "[(i(f(b[c", file, true, &columns, &problem);
+      const bool fine = spills_read_as(ARRAY_CSV, "[(i(f(b[c", file, true, &columns, &problem);
       memory_guard_end(&guard);
       if (!fine) cr_expect_str_eq(problem, "out of memory");
     }

@@ -28,11 +28,11 @@ struct archive {
   size_t length;
 };
 
-static void put(struct archive *a, uint64_t x, unsigned bytes) {
+static void zip_put(struct archive *a, uint64_t x, unsigned bytes) {
   for (; bytes-- > 0; x >>= 8) a->bytes[a->length++] = (unsigned char)x;
 }
 
-static void put_bytes(struct archive *a, const void *bytes, size_t length) {
+static void zip_put_bytes(struct archive *a, const void *bytes, size_t length) {
   memcpy(a->bytes + a->length, bytes, length);
   a->length += length;
 }
@@ -52,43 +52,43 @@ static struct entry *deflated(const char *name, const void *bytes, size_t length
 }
 
 static void put_common(struct archive *a, const struct entry *e) {
-  put(a, 20, 2);
-  put(a, e->flags, 2);
-  put(a, e->method, 2);
-  put(a, 0, 4);
-  put(a, e->check, 4);
-  put(a, e->length, 4);
-  put(a, e->declared, 4);
-  put(a, strlen(e->name), 2);
-  put(a, 0, 2);
+  zip_put(a, 20, 2);
+  zip_put(a, e->flags, 2);
+  zip_put(a, e->method, 2);
+  zip_put(a, 0, 4);
+  zip_put(a, e->check, 4);
+  zip_put(a, e->length, 4);
+  zip_put(a, e->declared, 4);
+  zip_put(a, strlen(e->name), 2);
+  zip_put(a, 0, 2);
 }
 
 static void put_member(struct archive *a, struct entry *e) {
   e->offset = a->length;
-  put(a, 0x04034b50, 4);
+  zip_put(a, 0x04034b50, 4);
   put_common(a, e);
-  put_bytes(a, e->name, strlen(e->name));
-  put_bytes(a, e->data, e->length);
+  zip_put_bytes(a, e->name, strlen(e->name));
+  zip_put_bytes(a, e->data, e->length);
 }
 
 static void put_directory(struct archive *a, struct entry **entries, size_t count) {
   const size_t start = a->length;
   for (size_t i = 0; i < count; i++) {
-    put(a, 0x02014b50, 4);
-    put(a, 20, 2);
+    zip_put(a, 0x02014b50, 4);
+    zip_put(a, 20, 2);
     put_common(a, entries[i]);
-    put(a, 0, 10);
-    put(a, entries[i]->offset, 4);
-    put_bytes(a, entries[i]->name, strlen(entries[i]->name));
+    zip_put(a, 0, 10);
+    zip_put(a, entries[i]->offset, 4);
+    zip_put_bytes(a, entries[i]->name, strlen(entries[i]->name));
   }
   const size_t end = a->length;
-  put(a, 0x06054b50, 4);
-  put(a, 0, 4);
-  put(a, count, 2);
-  put(a, count, 2);
-  put(a, end - start, 4);
-  put(a, start, 4);
-  put(a, 0, 2);
+  zip_put(a, 0x06054b50, 4);
+  zip_put(a, 0, 4);
+  zip_put(a, count, 2);
+  zip_put(a, count, 2);
+  zip_put(a, end - start, 4);
+  zip_put(a, start, 4);
+  zip_put(a, 0, 2);
 }
 
 static struct archive *archive_of(struct entry **entries, size_t count) {
@@ -130,7 +130,7 @@ static const char *problem_in(const struct archive *a, struct zip *z) {
   return problem;
 }
 
-static const char *problem_of(struct entry *e) {
+static const char *zip_problem_of(struct entry *e) {
   struct zip z;
   return problem_in(archive_of(&e, 1), &z);
 }
@@ -158,34 +158,35 @@ Test(zip, members_are_what_was_deflated) {
 Test(zip, damaged_members) {
   struct entry *e = of_text();
   e->check ^= 1;
-  cr_expect_str_eq(problem_of(e), "'text' is damaged: its checksum is another");
+  cr_expect_str_eq(zip_problem_of(e), "'text' is damaged: its checksum is another");
   e = of_text();
   e->declared++;
-  cr_expect_str_eq(problem_of(e), "'text' is damaged: decompressed it has 50000 bytes, and the "
-                                  "archive's directory says 50001");
+  cr_expect_str_eq(zip_problem_of(e),
+                   "'text' is damaged: decompressed it has 50000 bytes, and the "
+                   "archive's directory says 50001");
   e->declared -= 2;
-  cr_expect_str_eq(problem_of(e),
+  cr_expect_str_eq(zip_problem_of(e),
                    "'text' is damaged: decompressed it has more than 49999 bytes, "
                    "and the archive's directory says 49999");
   e = of_text();
   e->length--;
-  cr_expect_neq(strstr(problem_of(e), "'text' is damaged: decompressed it has "), NULL);
+  cr_expect_neq(strstr(zip_problem_of(e), "'text' is damaged: decompressed it has "), NULL);
   e = of_text();
   e->length++; /* a byte behind the end */
-  cr_expect_neq(strstr(problem_of(e), "'text' is damaged: decompressed it has "), NULL);
+  cr_expect_neq(strstr(zip_problem_of(e), "'text' is damaged: decompressed it has "), NULL);
   memset(e->data, 0xff, e->length);
-  cr_expect_str_eq(problem_of(e),
+  cr_expect_str_eq(zip_problem_of(e),
                    "'text' is damaged: zlib says 'invalid block type' at byte 0");
 }
 
 Test(zip, what_is_not_read) {
   struct entry *e = of_text();
   e->method = 14;
-  cr_expect_str_eq(problem_of(e), "'text' is compressed by method 14, which is not read: "
-                                  "numpy.savez_compressed uses 8, deflate");
+  cr_expect_str_eq(zip_problem_of(e), "'text' is compressed by method 14, which is not read: "
+                                      "numpy.savez_compressed uses 8, deflate");
   e = of_text();
   e->flags = 1;
-  cr_expect_str_eq(problem_of(e), "'text' is encrypted");
+  cr_expect_str_eq(zip_problem_of(e), "'text' is encrypted");
 }
 
 /* ---- archives that would become too large ---- */
@@ -194,12 +195,12 @@ Test(zip, declared_lengths_are_possible) {
   struct entry *e = deflated("bomb", "x", 1);
   cr_assert_eq(e->length, 3);
   e->declared = UINT32_MAX - 1;
-  cr_expect_str_eq(problem_of(e),
+  cr_expect_str_eq(zip_problem_of(e),
                    "'bomb' is damaged: its 3 bytes cannot hold 4294967294, as the "
                    "archive's directory says");
   e->method = STORED;
   e->declared = 4;
-  cr_expect_str_eq(problem_of(e),
+  cr_expect_str_eq(zip_problem_of(e),
                    "'bomb' is damaged: its 3 bytes cannot hold 4, as the archive's "
                    "directory says");
 }
@@ -234,7 +235,7 @@ Test(zip, memory_is_limited) {
 /* ---- any bytes ---- */
 
 /* Whatever the bytes, the answer is a value or a sentence, or more memory than there is. */
-static void try_bytes(const struct archive *a, size_t length) {
+static void zip_try_bytes(const struct archive *a, size_t length) {
   struct arena_point mark = arena_mark(&arena);
   struct array_type type = {.csv = NULL};
   struct array_columns columns;
@@ -283,13 +284,13 @@ Test(zip, broken_archives) {
   cr_assert(array_read(ARRAY_NPZ, &arena, &type, bytes, a->length, &again, &problem));
   cr_expect_arr_eq(again.items[1].as.ints, ints, sizeof ints);
   for (size_t n = 0; n < a->length; n++) {
-    try_bytes(a, n);
+    zip_try_bytes(a, n);
     cr_expect_not(array_read(ARRAY_NPZ, &arena, &type, bytes, n, &again, &problem));
   }
   for (size_t i = 0; i < a->length; i++) {
     for (unsigned k = 0; k < 8; k++) {
       a->bytes[i] ^= (unsigned char)(1u << k);
-      try_bytes(a, a->length);
+      zip_try_bytes(a, a->length);
       a->bytes[i] ^= (unsigned char)(1u << k);
     }
   }

@@ -19,7 +19,7 @@ typedef void try_double(double x);
 
 static uint64_t state;
 
-static uint64_t random_bits(void) {
+static uint64_t decimal_random_bits(void) {
   state += UINT64_C(0x9e3779b97f4a7c15);
   uint64_t z = state;
   z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
@@ -27,14 +27,14 @@ static uint64_t random_bits(void) {
   return z ^ (z >> 31);
 }
 
-static double of_bits(uint64_t bits) {
+static double decimal_of_bits(uint64_t bits) {
   double x;
   memcpy(&x, &bits, sizeof x);
   return x;
 }
 
 /* x and its neighbours, with both signs. */
-static void try_near(try_double *try, double x) {
+static void decimal_try_near(try_double *try, double x) {
   try(x);
   try(-x);
   try(nextafter(x, HUGE_VAL));
@@ -43,19 +43,19 @@ static void try_near(try_double *try, double x) {
 
 static void try_boundaries(try_double *try) {
   for (int e = -1074; e < 1024; e++) {
-    try_near(try, ldexp(1, e));
-    try_near(try, ldexp(3, e - 1));
+    decimal_try_near(try, ldexp(1, e));
+    decimal_try_near(try, ldexp(3, e - 1));
   }
   for (int e = -324; e < 309; e++) {
     char text[NUMBER_TEXT_MAX];
     for (int digit = 1; digit < 10; digit++) {
       snprintf(text, sizeof text, "%de%d", digit, e);
-      try_near(try, strtod(text, NULL));
+      decimal_try_near(try, strtod(text, NULL));
     }
   }
   const double others[] = {0.0,     DBL_MAX, DBL_MIN, 9007199254740993.0, INFINITY,
                            FLT_MAX, FLT_MIN, 5e-324,  0x1.8p-1074,        -0.0};
-  for (size_t i = 0; i < sizeof others / sizeof *others; i++) try_near(try, others[i]);
+  for (size_t i = 0; i < sizeof others / sizeof *others; i++) decimal_try_near(try, others[i]);
   try((double)NAN);
 }
 
@@ -63,18 +63,18 @@ static void try_boundaries(try_double *try) {
  */
 static void try_random(try_double *try, int count) {
   for (int i = 0; i < count; i++) {
-    const uint64_t bits = random_bits(), more = random_bits();
-    try(of_bits(bits));
+    const uint64_t bits = decimal_random_bits(), more = decimal_random_bits();
+    try(decimal_of_bits(bits));
     try((double)(bits >> (more & 63)));
     try((double)(bits >> 40) / pow(10, (double)(more % 12)));
     try(ldexp((double)(bits >> (12 + more % 50)), -(int)(more >> 8 & 63)));
-    try(of_bits(bits >> 12 >> (more % 52))); /* subnormal */
+    try(decimal_of_bits(bits >> 12 >> (more % 52))); /* subnormal */
   }
 }
 
 enum { RANDOM = 200000 };
 
-static void try_all(try_double *try) {
+static void decimal_try_all(try_double *try) {
   state = 1;
   try_boundaries(try);
   try_random(try, RANDOM);
@@ -100,7 +100,7 @@ static void rounds_as_printf(double x) {
 }
 
 Test(decimal, fifteen_and_seventeen_digits) {
-  try_all(rounds_as_printf);
+  decimal_try_all(rounds_as_printf);
 }
 
 static void reads_back(double x) {
@@ -115,11 +115,11 @@ static void reads_back(double x) {
 }
 
 Test(decimal, digits_that_read_back) {
-  try_all(reads_back);
+  decimal_try_all(reads_back);
 }
 
 /* "d.ddde-05" of a decimal, as "%.*e" has it. */
-static void compare(const struct decimal *d, const char *wanted) {
+static void decimal_compare(const struct decimal *d, const char *wanted) {
   char digits[NUMBER_TEXT_MAX];
   int count = 0;
   if (*wanted == '-') wanted++;
@@ -134,14 +134,14 @@ static void rounds_to_any_count(double x) {
   if (!isfinite(x)) return;
   struct decimal d;
   char wanted[NUMBER_TEXT_MAX];
-  const int digits = 1 + (int)(random_bits() % DECIMAL_MOST);
+  const int digits = 1 + (int)(decimal_random_bits() % DECIMAL_MOST);
   snprintf(wanted, sizeof wanted, "%.*e", digits - 1, x);
   decimal_round(&d, x, digits);
-  compare(&d, wanted);
+  decimal_compare(&d, wanted);
 }
 
 Test(decimal, any_number_of_digits) {
-  try_all(rounds_to_any_count);
+  decimal_try_all(rounds_to_any_count);
 }
 
 static void is_shortest(double x) {
@@ -153,7 +153,7 @@ static void is_shortest(double x) {
     snprintf(wanted, sizeof wanted, "%.*e", digits - 1, x);
   } while (digits++ < DECIMAL_MOST && strtod(wanted, NULL) != x);
   decimal_shortest(&d, x, 1);
-  compare(&d, wanted);
+  decimal_compare(&d, wanted);
 }
 
 Test(decimal, as_few_digits_as_read_back) {
@@ -172,7 +172,7 @@ static void is_shortest_32(double x) {
     snprintf(wanted, sizeof wanted, "%.*e", digits - 1, (double)narrow);
   } while (digits++ < DECIMAL_MOST_32 && strtof(wanted, NULL) != narrow);
   decimal_shortest_32(&d, narrow, 1);
-  compare(&d, wanted);
+  decimal_compare(&d, wanted);
 }
 
 Test(decimal, as_few_digits_as_read_back_in_32_bits) {
@@ -185,7 +185,7 @@ Test(decimal, as_few_digits_as_read_back_in_32_bits) {
     is_shortest_32((double)nextafterf(x, 0));
   }
   for (int i = 0; i < RANDOM; i++) {
-    const uint32_t bits = (uint32_t)random_bits();
+    const uint32_t bits = (uint32_t)decimal_random_bits();
     float x;
     memcpy(&x, &bits, sizeof x);
     is_shortest_32((double)x);
@@ -205,7 +205,7 @@ Test(decimal, zeros_at_the_end_go) {
 
 /* ---- reading ---- */
 
-static bool same_bits(double a, double b) {
+static bool decimal_same_bits(double a, double b) {
   return memcmp(&a, &b, sizeof a) == 0;
 }
 
@@ -213,21 +213,21 @@ static void reads_as_strtod(const char *text) {
   char *end;
   const char *behind;
   const double wanted = strtod(text, &end), x = read_real(text, &behind);
-  cr_assert(same_bits(x, wanted) || (isnan(x) && isnan(wanted)), "%s: %a, not %a", text, x,
-            wanted);
+  cr_assert(decimal_same_bits(x, wanted) || (isnan(x) && isnan(wanted)), "%s: %a, not %a", text,
+            x, wanted);
   cr_assert_eq(behind, end, "%s", text);
 }
 
 static void reads_texts_of(double x) {
   char text[64];
-  snprintf(text, sizeof text, "%.*g", 1 + (int)(random_bits() % 19), x);
+  snprintf(text, sizeof text, "%.*g", 1 + (int)(decimal_random_bits() % 19), x);
   reads_as_strtod(text);
   snprintf(text, sizeof text, "%.17e", x);
   reads_as_strtod(text);
 }
 
 Test(real, reads_what_is_written) {
-  try_all(reads_texts_of);
+  decimal_try_all(reads_texts_of);
 }
 
 /* Numbers half way between two doubles, and next to it, of 19 digits or fewer. */
@@ -235,14 +235,14 @@ Test(real, halves) {
   state = 2;
   for (int i = 0; i < RANDOM; i++) {
     char text[64];
-    const uint64_t half = (random_bits() >> 10 | UINT64_C(1) << 53) | 1;
-    const int shift = (int)(random_bits() % 9);
+    const uint64_t half = (decimal_random_bits() >> 10 | UINT64_C(1) << 53) | 1;
+    const int shift = (int)(decimal_random_bits() % 9);
     snprintf(text, sizeof text, "%llu", (unsigned long long)half << shift);
     reads_as_strtod(text);
     snprintf(text, sizeof text, "%llu.5e%d", (unsigned long long)half, (int)(i % 40) - 20);
     reads_as_strtod(text);
-    snprintf(text, sizeof text, "%llue%d", (unsigned long long)random_bits() / 10,
-             (int)(random_bits() % 700) - 360);
+    snprintf(text, sizeof text, "%llue%d", (unsigned long long)decimal_random_bits() / 10,
+             (int)(decimal_random_bits() % 700) - 360);
     reads_as_strtod(text);
   }
 }

@@ -128,7 +128,7 @@ Test(arena, arrays_grow_and_keep_their_items) {
 }
 
 /* Fills the arena until it fails; true if it did. */
-static bool jumps(size_t bytes) {
+static bool memory_jumps(size_t bytes) {
   struct memory_guard guard;
   memory_guard_begin(&guard);
   if (setjmp(guard.jump) != 0) return true;
@@ -139,13 +139,13 @@ static bool jumps(size_t bytes) {
 
 Test(arena, out_of_memory_jumps) {
   heap.limit = 1 << 20;
-  cr_expect_not(jumps(100));
-  cr_expect(jumps(5000));
-  cr_expect(jumps(SIZE_MAX - 3));
+  cr_expect_not(memory_jumps(100));
+  cr_expect(memory_jumps(5000));
+  cr_expect(memory_jumps(SIZE_MAX - 3));
   arena_free(&arena);
   cr_expect_eq(heap.live, 0);
   heap.fail_at = heap.count + 1;
-  cr_expect(jumps(1));
+  cr_expect(memory_jumps(1));
 }
 
 /* ---- text ---- */
@@ -205,7 +205,7 @@ Test(guard, failures_go_to_the_innermost_and_on_to_those_around_it) {
   struct memory_guard outer;
   memory_guard_begin(&outer);
   if (setjmp(outer.jump) == 0) {
-    cr_expect(jumps(SIZE_MAX - 3)); /* a guard of its own, which has ended */
+    cr_expect(memory_jumps(SIZE_MAX - 3)); /* a guard of its own, which has ended */
     fails_twice();
     cr_expect_fail("nothing failed");
   } else {
@@ -217,7 +217,7 @@ Test(guard, failures_go_to_the_innermost_and_on_to_those_around_it) {
 
 /* Each thread has its own guards: a failure of one never goes to another's. */
 static void *fail_elsewhere(void *answer) {
-  return jumps(SIZE_MAX - 3) ? answer : NULL;
+  return memory_jumps(SIZE_MAX - 3) ? answer : NULL;
 }
 
 Test(guard, each_thread_has_its_own) {
@@ -252,19 +252,19 @@ Test(arena, jumps_when_it_is_asked_to_end) {
   struct stop stop = {.signal = &signal};
   heap.stop = &stop;
   stop_begin(&stop, 1e6);
-  cr_expect_not(jumps(5000));
+  cr_expect_not(memory_jumps(5000));
   cr_expect_not(rounds_jump());
   signal = 2;
-  cr_expect(jumps(5000));
+  cr_expect(memory_jumps(5000));
   cr_expect(rounds_jump());
   signal = 0;
   stop_begin(&stop, 1e-9);
   while (stop_asks(&stop) == STOP_NOT) {
   }
-  cr_expect(jumps(5000));
+  cr_expect(memory_jumps(5000));
   cr_expect(rounds_jump());
   heap.stop = NULL;
-  cr_expect_not(jumps(5000));
+  cr_expect_not(memory_jumps(5000));
 }
 
 Test(stop, says_why) {

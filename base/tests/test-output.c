@@ -6,7 +6,7 @@
 #include <string.h>
 
 /* Appends n bytes to both, in one of three ways. */
-static void append(struct output *o, char *wanted, size_t n, int way) {
+static void output_append(struct output *o, char *wanted, size_t n, int way) {
   char bytes[2 * OUTPUT_BYTES + 1];
   for (size_t i = 0; i < n; i++) bytes[i] = (char)('a' + (n + i) % 26);
   bytes[n] = '\0';
@@ -30,10 +30,10 @@ Test(output, keeps_the_order_of_bytes) {
   FILE *file = open_memstream(&text, &length);
   struct output o = {.file = file};
   for (int round = 0; round < 3 * LENGTHS * LENGTHS; round++) {
-    append(&o, wanted, lengths[round % LENGTHS], round % 3);
+    output_append(&o, wanted, lengths[round % LENGTHS], round % 3);
     output_char(&o, '\n');
     strcat(wanted, "\n");
-    append(&o, wanted, lengths[round / LENGTHS % LENGTHS], 1);
+    output_append(&o, wanted, lengths[round / LENGTHS % LENGTHS], 1);
   }
   output_flush(&o);
   fclose(file);

@@ -14,21 +14,21 @@
 
 static char root[64];
 
-static void enter(void) {
+static void processors_enter(void) {
   strcpy(root, "/tmp/ravel-groups-XXXXXX");
   cr_assert(mkdtemp(root));
 }
 
-static void leave(void) {
+static void processors_leave(void) {
   char line[128];
   snprintf(line, sizeof line, "rm -rf %s", root);
   cr_assert_eq(system(line), 0);
 }
 
-TestSuite(groups, .init = enter, .fini = leave);
+TestSuite(groups, .init = processors_enter, .fini = processors_leave);
 
 /* Writes a file below the root, with its folders. */
-static void put(const char *name, const char *text) {
+static void processors_put(const char *name, const char *text) {
   char path[512];
   snprintf(path, sizeof path, "%s/%s", root, name);
   for (char *p = path + strlen(root) + 1; (p = strchr(p, '/')); *p++ = '/') {
@@ -42,56 +42,58 @@ static void put(const char *name, const char *text) {
 Test(groups, none_is_no_limit) {
   cr_expect_eq(groups_processors(root), UINT_MAX);
   cr_expect_eq(groups_memory(root), UINT64_MAX);
-  put("proc/self/cgroup", "0::/\n");
-  put("sys/fs/cgroup/cpu.max", "max 100000\n");
-  put("sys/fs/cgroup/memory.max", "max\n");
+  processors_put("proc/self/cgroup", "0::/\n");
+  processors_put("sys/fs/cgroup/cpu.max", "max 100000\n");
+  processors_put("sys/fs/cgroup/memory.max", "max\n");
   cr_expect_eq(groups_processors(root), UINT_MAX);
   cr_expect_eq(groups_memory(root), UINT64_MAX);
 }
 
 Test(groups, of_version_2_are_rounded_up) {
-  put("proc/self/cgroup", "0::/\n");
-  put("sys/fs/cgroup/cpu.max", "250000 100000\n");
-  put("sys/fs/cgroup/memory.max", "1048576\n");
+  processors_put("proc/self/cgroup", "0::/\n");
+  processors_put("sys/fs/cgroup/cpu.max", "250000 100000\n");
+  processors_put("sys/fs/cgroup/memory.max", "1048576\n");
   cr_expect_eq(groups_processors(root), 3);
   cr_expect_eq(groups_memory(root), 1048576);
-  put("sys/fs/cgroup/cpu.max", "5000 100000\n");
+  processors_put("sys/fs/cgroup/cpu.max", "5000 100000\n");
   cr_expect_eq(groups_processors(root), 1);
 }
 
 Test(groups, those_above_hold_too) {
-  put("proc/self/cgroup", "0::/jobs/night/one\n");
-  put("sys/fs/cgroup/jobs/night/one/cpu.max", "700000 100000\n");
-  put("sys/fs/cgroup/jobs/cpu.max", "400000 100000\n");
-  put("sys/fs/cgroup/jobs/night/memory.max", "4096\n");
-  put("sys/fs/cgroup/jobs/memory.max", "8192\n");
+  processors_put("proc/self/cgroup", "0::/jobs/night/one\n");
+  processors_put("sys/fs/cgroup/jobs/night/one/cpu.max", "700000 100000\n");
+  processors_put("sys/fs/cgroup/jobs/cpu.max", "400000 100000\n");
+  processors_put("sys/fs/cgroup/jobs/night/memory.max", "4096\n");
+  processors_put("sys/fs/cgroup/jobs/memory.max", "8192\n");
   cr_expect_eq(groups_processors(root), 4);
   cr_expect_eq(groups_memory(root), 4096);
 }
 
 /* The path is the host's, which is not mounted. */
 Test(groups, a_container_sees_its_own_on_top) {
-  put("proc/self/cgroup", "0::/docker/7f3a\n");
-  put("sys/fs/cgroup/cpu.max", "200000 100000\n");
+  processors_put("proc/self/cgroup", "0::/docker/7f3a\n");
+  processors_put("sys/fs/cgroup/cpu.max", "200000 100000\n");
   cr_expect_eq(groups_processors(root), 2);
 }
 
 Test(groups, of_version_1) {
-  put("proc/self/cgroup", "7:cpuset:/\n5:memory:/slurm/job\n3:cpu,cpuacct:/slurm/job\n0::/\n");
-  put("sys/fs/cgroup/cpu,cpuacct/slurm/job/cpu.cfs_quota_us", "600000\n");
-  put("sys/fs/cgroup/cpu,cpuacct/slurm/job/cpu.cfs_period_us", "100000\n");
-  put("sys/fs/cgroup/cpu,cpuacct/cpu.cfs_quota_us", "-1\n");
-  put("sys/fs/cgroup/cpu,cpuacct/cpu.cfs_period_us", "100000\n");
-  put("sys/fs/cgroup/cpuset/cpu.cfs_quota_us", "100000\n"); /* no file of this controller */
-  put("sys/fs/cgroup/memory/slurm/memory.limit_in_bytes", "65536\n");
+  processors_put("proc/self/cgroup",
+                 "7:cpuset:/\n5:memory:/slurm/job\n3:cpu,cpuacct:/slurm/job\n0::/\n");
+  processors_put("sys/fs/cgroup/cpu,cpuacct/slurm/job/cpu.cfs_quota_us", "600000\n");
+  processors_put("sys/fs/cgroup/cpu,cpuacct/slurm/job/cpu.cfs_period_us", "100000\n");
+  processors_put("sys/fs/cgroup/cpu,cpuacct/cpu.cfs_quota_us", "-1\n");
+  processors_put("sys/fs/cgroup/cpu,cpuacct/cpu.cfs_period_us", "100000\n");
+  processors_put("sys/fs/cgroup/cpuset/cpu.cfs_quota_us",
+                 "100000\n"); /* no file of this controller */
+  processors_put("sys/fs/cgroup/memory/slurm/memory.limit_in_bytes", "65536\n");
   cr_expect_eq(groups_processors(root), 6);
   cr_expect_eq(groups_memory(root), 65536);
 }
 
 Test(groups, nonsense_is_no_limit) {
-  put("proc/self/cgroup", "0:\n\n0::\n::/x\n0::/\n");
-  put("sys/fs/cgroup/cpu.max", "100000\n");
-  put("sys/fs/cgroup/memory.max", "-4\n");
+  processors_put("proc/self/cgroup", "0:\n\n0::\n::/x\n0::/\n");
+  processors_put("sys/fs/cgroup/cpu.max", "100000\n");
+  processors_put("sys/fs/cgroup/memory.max", "-4\n");
   cr_expect_eq(groups_processors(root), UINT_MAX);
   cr_expect_eq(groups_memory(root), UINT64_MAX);
 }

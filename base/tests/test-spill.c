@@ -17,18 +17,18 @@ static char directory[] = "/tmp/ravel-spool-XXXXXX";
 static struct file_problem problem;
 static struct spill spill;
 
-static void enter(void) {
+static void spill_enter(void) {
   memory_begin();
   strcpy(directory + strlen(directory) - 6, "XXXXXX");
   cr_assert(mkdtemp(directory));
 }
 
-static void leave(void) {
+static void spill_leave(void) {
   cr_expect_eq(rmdir(directory), 0, "a file was left behind");
   memory_end();
 }
 
-TestSuite(spill, .init = enter, .fini = leave);
+TestSuite(spill, .init = spill_enter, .fini = spill_leave);
 
 static unsigned descriptors(void) {
   unsigned n = 0;
@@ -39,7 +39,7 @@ static unsigned descriptors(void) {
 }
 
 /* Appends the numbers from first on, so many at a time. */
-static bool append(uint64_t first, uint64_t count, uint64_t at_a_time) {
+static bool test_spill_append(uint64_t first, uint64_t count, uint64_t at_a_time) {
   static uint64_t numbers[50000];
   for (uint64_t done = 0; done < count; done += at_a_time) {
     for (uint64_t i = 0; i < at_a_time; i++) numbers[i] = first + done + i;
@@ -48,15 +48,15 @@ static bool append(uint64_t first, uint64_t count, uint64_t at_a_time) {
   return true;
 }
 
-static void begin(void) {
+static void test_spill_begin(void) {
   cr_assert(spill_begin(&spill, &heap, directory, &problem), "%s", problem.text);
 }
 
 Test(spill, all_bytes_are_there_in_order) {
   const unsigned before = descriptors();
-  begin();
-  cr_assert(append(0, 30, 1) && append(30, 99990, 30) && append(100020, 100000, 50000) &&
-            append(200020, 9, 3));
+  test_spill_begin();
+  cr_assert(test_spill_append(0, 30, 1) && test_spill_append(30, 99990, 30) &&
+            test_spill_append(100020, 100000, 50000) && test_spill_append(200020, 9, 3));
   cr_assert(spill_finish(&spill, &problem), "%s", problem.text);
   cr_assert_eq(spill.length, 200029 * sizeof(uint64_t));
   const uint64_t *numbers = spill.data;
@@ -67,10 +67,11 @@ Test(spill, all_bytes_are_there_in_order) {
 }
 
 Test(spill, the_end_may_be_written_again) {
-  begin();
-  cr_assert(append(0, 40000, 1) && append(7, 1, 1));
+  test_spill_begin();
+  cr_assert(test_spill_append(0, 40000, 1) && test_spill_append(7, 1, 1));
   cr_assert(spill_cut(&spill, 100 * sizeof(uint64_t), &problem));
-  cr_assert(append(100, 900, 1) && spill_cut(&spill, 8000, &problem) && append(1000, 1, 1));
+  cr_assert(test_spill_append(100, 900, 1) && spill_cut(&spill, 8000, &problem) &&
+            test_spill_append(1000, 1, 1));
   cr_assert(spill_finish(&spill, &problem));
   cr_assert_eq(spill.length, 1001 * sizeof(uint64_t));
   for (uint64_t i = 0; i <= 1000; i++) cr_assert_eq(((const uint64_t *)spill.data)[i], i);
@@ -78,7 +79,7 @@ Test(spill, the_end_may_be_written_again) {
 }
 
 Test(spill, an_empty_one_has_bytes_too) {
-  begin();
+  test_spill_begin();
   cr_assert(spill_finish(&spill, &problem));
   cr_expect_eq(spill.length, 0);
   cr_expect_not_null(spill.data);
@@ -90,12 +91,12 @@ Test(spill, an_empty_one_has_bytes_too) {
 /* Pages of the spill that are in the memory of this process. */
 static uint64_t resident(void) {
   char line[256];
-  uint64_t kilobytes = 0, begin, end;
+  uint64_t kilobytes = 0, test_spill_begin, end;
   bool found = false;
   FILE *maps = fopen("/proc/self/smaps", "r");
   while (fgets(line, sizeof line, maps)) {
-    if (sscanf(line, "%lx-%lx ", &begin, &end) == 2)
-      found = begin == (uintptr_t)spill.data;
+    if (sscanf(line, "%lx-%lx ", &test_spill_begin, &end) == 2)
+      found = test_spill_begin == (uintptr_t)spill.data;
     else if (found && sscanf(line, "Rss: %lu kB", &kilobytes) == 1)
       break;
   }
@@ -103,7 +104,7 @@ static uint64_t resident(void) {
   return kilobytes << 10;
 }
 
-static uint64_t sum(void) {
+static uint64_t spill_sum(void) {
   uint64_t total = 0;
   for (uint64_t i = 0; i < spill.length / sizeof total; i++)
     total += ((const uint64_t *)spill.data)[i];
@@ -112,16 +113,16 @@ static uint64_t sum(void) {
 
 Test(spill, pages_are_given_back_and_read_again) {
   const uint64_t count = 1000000, wanted = count * (count - 1) / 2;
-  begin();
-  cr_assert(append(0, count, 50000) && spill_finish(&spill, &problem));
-  cr_assert_eq(sum(), wanted);
+  test_spill_begin();
+  cr_assert(test_spill_append(0, count, 50000) && spill_finish(&spill, &problem));
+  cr_assert_eq(spill_sum(), wanted);
   cr_expect_geq(resident(), spill.length);
   spill_give_back(&spill, 0, spill.length / 2);
   cr_expect_leq(resident(), spill.length / 2 + (4 << 20));
   spill_give_back(&spill, 5, UINT64_MAX);
   cr_expect_eq(resident(), 0);
   spill_give_back(&spill, spill.length, 1);
-  cr_expect_eq(sum(), wanted);
+  cr_expect_eq(spill_sum(), wanted);
   spill_end(&spill);
 }
 
@@ -156,10 +157,10 @@ Test(spill, memory_for_the_buffer_may_be_lacking) {
 Test(spill, writing_ends_when_it_is_asked_to) {
   const atomic_int signal = SIGINT;
   const struct stop stop = {.signal = &signal};
-  begin();
-  cr_expect(append(0, 50000, 50000));
+  test_spill_begin();
+  cr_expect(test_spill_append(0, 50000, 50000));
   heap.stop = &stop;
-  cr_expect_not(append(0, 50000, 50000));
+  cr_expect_not(test_spill_append(0, 50000, 50000));
   cr_expect_eq(problem.error, ECANCELED);
   spill_end(&spill);
   heap.stop = NULL;
@@ -168,7 +169,7 @@ Test(spill, writing_ends_when_it_is_asked_to) {
 /* ---- a full disk ---- */
 
 /* Runs a test in a process whose files may have so many bytes: 0 if it returns true. */
-static int limited(uint64_t bytes, bool (*test)(void)) {
+static int spill_limited(uint64_t bytes, bool (*test)(void)) {
   const struct rlimit limit = {bytes, bytes};
   int status;
   fflush(NULL);
@@ -188,7 +189,8 @@ static bool says(const char *text) {
 }
 
 static bool grows_too_large(void) {
-  return spill_begin(&spill, &heap, directory, &problem) && append(0, 20000, 1) == false &&
+  return spill_begin(&spill, &heap, directory, &problem) &&
+         test_spill_append(0, 20000, 1) == false &&
          says("needs at least 128 KiB, and no file may have more than 100 KiB");
 }
 
@@ -200,14 +202,14 @@ static bool is_too_large(void) {
 }
 
 static bool ends_too_large(void) {
-  return spill_begin(&spill, &heap, directory, &problem) && append(0, 13000, 1) &&
+  return spill_begin(&spill, &heap, directory, &problem) && test_spill_append(0, 13000, 1) &&
          !spill_finish(&spill, &problem) && says("needs at least 102 KiB");
 }
 
 Test(spill, a_full_disk_is_an_error) {
-  cr_expect_eq(limited(100 << 10, grows_too_large), 0);
-  cr_expect_eq(limited(100 << 10, is_too_large), 0);
-  cr_expect_eq(limited(100 << 10, ends_too_large), 0);
+  cr_expect_eq(spill_limited(100 << 10, grows_too_large), 0);
+  cr_expect_eq(spill_limited(100 << 10, is_too_large), 0);
+  cr_expect_eq(spill_limited(100 << 10, ends_too_large), 0);
 }
 
 /* More than any file system of a test has. */
@@ -234,13 +236,13 @@ static bool without_descriptors(void) {
 
 static bool without_addresses(void) {
   const struct rlimit few = {1 << 20, 1 << 20};
-  return spill_begin(&spill, &heap, directory, &problem) && append(0, 1000000, 50000) &&
-         setrlimit(RLIMIT_AS, &few) == 0 && !spill_finish(&spill, &problem) &&
-         problem.error == ENOMEM && strstr(problem.text, "cannot be mapped in ") &&
-         (spill_end(&spill), heap.live == 0);
+  return spill_begin(&spill, &heap, directory, &problem) &&
+         test_spill_append(0, 1000000, 50000) && setrlimit(RLIMIT_AS, &few) == 0 &&
+         !spill_finish(&spill, &problem) && problem.error == ENOMEM &&
+         strstr(problem.text, "cannot be mapped in ") && (spill_end(&spill), heap.live == 0);
 }
 
 Test(spill, what_the_system_lacks_is_an_error) {
-  cr_expect_eq(limited(1 << 30, without_descriptors), 0);
-  cr_expect_eq(limited(1 << 30, without_addresses), 0);
+  cr_expect_eq(spill_limited(1 << 30, without_descriptors), 0);
+  cr_expect_eq(spill_limited(1 << 30, without_addresses), 0);
 }

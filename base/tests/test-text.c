@@ -190,7 +190,7 @@ Test(intern, the_nearest_name_is_the_first_in_the_alphabet) {
 
 TestSuite(diag, .init = memory_begin, .fini = memory_end);
 
-static char *printed(const struct diag_list *diags, size_t limit) {
+static char *text_printed(const struct diag_list *diags, size_t limit) {
   char *text = NULL;
   size_t length;
   FILE *stream = open_memstream(&text, &length);
@@ -209,11 +209,11 @@ Test(diag, prints_location_origin_and_message) {
   diag_add(&diags, SEVERITY_WARNING, "a.vcode", (struct source_pos){8, 1}, &origin, "odd");
   diag_add(&diags, SEVERITY_ERROR, NULL, none, NULL, "no file");
   cr_expect_eq(diags.errors, 2);
-  char *text = printed(&diags, 0);
+  char *text = text_printed(&diags, 0);
   cr_expect_str_eq(text, "a.vcode:3:14: error: 7 is bad\n  called from here\n"
                          "p.nesl:2:5: warning: odd (at a.vcode:8:1)\nravel: error: no file\n");
   free(text);
-  text = printed(&diags, 1);
+  text = text_printed(&diags, 1);
   cr_expect_null(strstr(text, "no file"));
   cr_expect_not_null(strstr(text, "1 more"));
   free(text);
@@ -225,7 +225,7 @@ Test(diag, what_no_memory_is_left_for_is_counted) {
   diag_list_init(&diags, &arena);
   diag_add(&diags, SEVERITY_ERROR, NULL, (struct source_pos){0, 0}, NULL, "lost");
   cr_expect(diags.errors == 1 && diags.lost == 1 && diags.list.count == 0);
-  char *text = printed(&diags, 0);
+  char *text = text_printed(&diags, 0);
   cr_expect_str_eq(text, "ravel: error: out of memory\n");
   free(text);
 }

@@ -30,7 +30,7 @@ static struct record *record; /* NULL: nothing is counted yet */
 static pid_t counted;
 
 /* Whether this allocation is the one. */
-static bool fails(void) {
+static bool failing_malloc_fails(void) {
   if (!record || getpid() != counted) return false;
   if (atomic_fetch_add(&record->count, 1) + 1 != record->fail_at) return false;
   if (getenv("FAILING_MALLOC_TRAP")) __builtin_trap(); /* for a debugger: who asked? */
@@ -45,35 +45,35 @@ void *__libc_realloc(void *, size_t);
 void *__libc_memalign(size_t, size_t);
 
 void *malloc(size_t bytes) {
-  return fails() ? NULL : __libc_malloc(bytes);
+  return failing_malloc_fails() ? NULL : __libc_malloc(bytes);
 }
 
 void *calloc(size_t count, size_t bytes) {
-  return fails() ? NULL : __libc_calloc(count, bytes);
+  return failing_malloc_fails() ? NULL : __libc_calloc(count, bytes);
 }
 
 void *realloc(void *old, size_t bytes) {
-  return fails() ? NULL : __libc_realloc(old, bytes);
+  return failing_malloc_fails() ? NULL : __libc_realloc(old, bytes);
 }
 
 void *aligned_alloc(size_t alignment, size_t bytes) {
-  return fails() ? NULL : __libc_memalign(alignment, bytes);
+  return failing_malloc_fails() ? NULL : __libc_memalign(alignment, bytes);
 }
 
 int posix_memalign(void **block, size_t alignment, size_t bytes) {
-  void *p = fails() ? NULL : __libc_memalign(alignment, bytes);
+  void *p = failing_malloc_fails() ? NULL : __libc_memalign(alignment, bytes);
   if (p) *block = p;
   return p ? 0 : ENOMEM;
 }
 
 /* Address space, and leave to use it; what the C library maps for itself does not come here. */
 void *mmap(void *at, size_t bytes, int allowed, int flags, int fd, off_t offset) {
-  if (fails()) return MAP_FAILED;
+  if (failing_malloc_fails()) return MAP_FAILED;
   return (void *)syscall(SYS_mmap, at, bytes, allowed, flags, fd, offset);
 }
 
 int mprotect(void *at, size_t bytes, int allowed) {
-  return fails() ? -1 : (int)syscall(SYS_mprotect, at, bytes, allowed);
+  return failing_malloc_fails() ? -1 : (int)syscall(SYS_mprotect, at, bytes, allowed);
 }
 
 /* ---- main ---- */
@@ -84,7 +84,7 @@ typedef int start_function(main_function *, int argc, char **argv, void (*init)(
 
 static main_function *commands_main;
 
-static void begin(void) {
+static void failing_malloc_begin(void) {
   const char *file = getenv("FAILING_MALLOC");
   const int fd = file ? open(file, O_RDWR | O_CLOEXEC) : -1;
   if (fd < 0) _exit(127);
@@ -98,7 +98,7 @@ static void begin(void) {
 }
 
 static int counted_main(int argc, char **argv, char **envp) {
-  begin();
+  failing_malloc_begin();
   return commands_main(argc, argv, envp);
 }
 

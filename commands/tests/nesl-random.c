@@ -113,8 +113,8 @@ static void show_error(const struct complaints *complaints, FILE *out) {
 }
 
 /* evaluator: NULL for the direct interpreter. */
-static bool run_form(struct evaluator *evaluator, const struct evaluation *e,
-                     const struct form *form, bool last, FILE *printed, FILE *out) {
+static bool nesl_random_run_form(struct evaluator *evaluator, const struct evaluation *e,
+                                 const struct form *form, bool last, FILE *printed, FILE *out) {
   const struct direct_options direct = {.out = printed, .most_steps = MOST_STEPS};
   struct direct_cost cost;
   struct checked checked = {0};
@@ -176,8 +176,8 @@ static void run_unguarded(struct session *session, const struct way *way, const 
     enum reading reading = read_form(&reader, &complaints, form);
     if (reading == READ_END) break;
     bool last = strspn(text + reader.at, "\n") == source->length - reader.at;
-    fine =
-        reading == READ_FORM && run_form(evaluator, &e, form, last, options.machine.out, out);
+    fine = reading == READ_FORM &&
+           nesl_random_run_form(evaluator, &e, form, last, options.machine.out, out);
   }
   if (!fine) {
     show_error(&complaints, out);
@@ -186,8 +186,8 @@ static void run_unguarded(struct session *session, const struct way *way, const 
   }
 }
 
-static void run_text(struct session *session, const struct way *way, const char *native,
-                     const char *text, FILE *out) {
+static void nesl_random_run_text(struct session *session, const struct way *way,
+                                 const char *native, const char *text, FILE *out) {
   struct memory_guard guard;
   memory_guard_begin(&guard);
   if (setjmp(guard.jump)) {
@@ -205,8 +205,8 @@ struct outcome {
   char *text;
 };
 
-static void start(struct outcome *o, struct session *session, const struct way *way,
-                  const char *native, const char *text) {
+static void nesl_random_start(struct outcome *o, struct session *session, const struct way *way,
+                              const char *native, const char *text) {
   int ends[2];
   fflush(stdout);
   if (pipe(ends) != 0 || (o->process = fork()) < 0) {
@@ -220,7 +220,7 @@ static void start(struct outcome *o, struct session *session, const struct way *
     setrlimit(RLIMIT_CORE, &none);
     FILE *out = fdopen(ends[1], "w");
     close(ends[0]);
-    if (out) run_text(session, way, native, text, out);
+    if (out) nesl_random_run_text(session, way, native, text, out);
     _exit(!out || fclose(out) != 0);
   }
   close(ends[1]);
@@ -228,7 +228,7 @@ static void start(struct outcome *o, struct session *session, const struct way *
 }
 
 /* All that comes through a pipe, to be freed; with room for a sentence instead. */
-static char *read_text(int from) {
+static char *nesl_random_read_text(int from) {
   size_t length = 0, room = FIRST_TEXT;
   char *text = malloc(room);
   ssize_t got = 1;
@@ -242,8 +242,8 @@ static char *read_text(int from) {
   return text;
 }
 
-static void finish(struct outcome *o) {
-  char *text = read_text(o->from);
+static void nesl_random_finish(struct outcome *o) {
+  char *text = nesl_random_read_text(o->from);
   int status = 0;
   close(o->from);
   waitpid(o->process, &status, 0);
@@ -265,43 +265,44 @@ struct tester {
   unsigned only;       /* while shrinking: this way alone is asked; 0: all */
 };
 
-static void forget(struct tester *t) {
+static void nesl_random_forget(struct tester *t) {
   for (unsigned i = 0; i < WAYS; i++) {
     free(t->results[i]);
     t->results[i] = NULL;
   }
 }
 
-static bool begins(const char *text, const char *with) {
+static bool nesl_random_begins(const char *text, const char *with) {
   return strncmp(text, with, strlen(with)) == 0;
 }
 
 /* Programs that are too large are not compared, nor those that the checker rejects, which is
  * the same in all ways. */
 static bool is_moot(const char *outcome) {
-  return begins(outcome, "error ") && !begins(outcome, "error runtime") &&
-         !begins(outcome, "error user");
+  return nesl_random_begins(outcome, "error ") &&
+         !nesl_random_begins(outcome, "error runtime") &&
+         !nesl_random_begins(outcome, "error user");
 }
 
 static bool differs(void *context, const char *text) {
   struct tester *t = context;
   struct outcome outcomes[WAYS];
-  forget(t);
+  nesl_random_forget(t);
   t->differing = 0;
-  start(&outcomes[0], t->session, &ways[0], NULL, text);
-  finish(&outcomes[0]);
+  nesl_random_start(&outcomes[0], t->session, &ways[0], NULL, text);
+  nesl_random_finish(&outcomes[0]);
   t->results[0] = outcomes[0].text;
   if (is_moot(t->results[0])) return false;
-  const bool failed = begins(t->results[0], "error");
+  const bool failed = nesl_random_begins(t->results[0], "error");
   bool asked[WAYS] = {false};
   for (unsigned i = 1; i < WAYS; i++) {
     asked[i] = (!t->only || t->only == i) && !(failed && ways[i].unchecked) &&
                !(ways[i].native && !t->native);
-    if (asked[i]) start(&outcomes[i], t->session, &ways[i], t->native, text);
+    if (asked[i]) nesl_random_start(&outcomes[i], t->session, &ways[i], t->native, text);
   }
   for (unsigned i = 1; i < WAYS; i++) {
     if (!asked[i]) continue;
-    finish(&outcomes[i]);
+    nesl_random_finish(&outcomes[i]);
     t->results[i] = outcomes[i].text;
     if (!t->differing && strcmp(t->results[i], t->results[0]) != 0) t->differing = i;
   }
@@ -331,7 +332,8 @@ struct tally {
   unsigned passed, failed, moot, errors;
 };
 
-static void test(struct tester *t, uint64_t seed, uint64_t number, struct tally *tally) {
+static void nesl_random_test(struct tester *t, uint64_t seed, uint64_t number,
+                             struct tally *tally) {
   struct heap heap;
   struct arena arena;
   heap_init(&heap, 0);
@@ -344,12 +346,12 @@ static void test(struct tester *t, uint64_t seed, uint64_t number, struct tally 
     show_difference(t, program, seed, number);
   } else if (is_moot(t->results[0])) {
     tally->moot++;
-    if (!begins(t->results[0], "error limit")) {
+    if (!nesl_random_begins(t->results[0], "error limit")) {
       printf("program %" PRIu64 " is rejected: %s\n", number, t->results[0]);
     }
   } else {
     tally->passed++;
-    tally->errors += begins(t->results[0], "error");
+    tally->errors += nesl_random_begins(t->results[0], "error");
   }
   free(text);
   arena_free(&arena);
@@ -439,14 +441,14 @@ int main(int argc, char **argv) {
     if (w.show) {
       show_program(&w, number);
     } else {
-      test(&testers[number % 4 == 3], w.seed, number, &tally);
+      nesl_random_test(&testers[number % 4 == 3], w.seed, number, &tally);
     }
     number++;
     clock_gettime(CLOCK_MONOTONIC, &now);
     passed = (double)(now.tv_sec - begun.tv_sec);
   }
   for (int classic = 0; classic < 2; classic++) {
-    forget(&testers[classic]);
+    nesl_random_forget(&testers[classic]);
     arena_free(&arenas[classic]);
   }
   if (w.show) return 0;

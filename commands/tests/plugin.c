@@ -20,7 +20,7 @@ ravel_backend(uint32_t version);
 static const char out_of_paper[] = "there is no paper: buy some",
                   torn[] = "it is torn; take another one";
 
-static bool wants(const char *what) {
+static bool plugin_wants(const char *what) {
   const char *given = getenv("RAVEL_TEST_PLUGIN");
   return given && strcmp(given, what) == 0;
 }
@@ -30,10 +30,10 @@ static unsigned paper_devices(struct cvl_device *out, unsigned most, const char 
       {.name = "a white sheet", .memory = UINT64_C(3) << 30, .processors = 1},
       {.name = "a grey sheet", .processors = 132}};
   *why = out_of_paper;
-  if (wants("refuse")) return 0;
+  if (plugin_wants("refuse")) return 0;
   for (unsigned i = 0; i < most && i < 2; i++) {
     out[i] = sheets[i];
-    out[i].unusable = wants("torn");
+    out[i].unusable = plugin_wants("torn");
     if (out[i].unusable) strcpy(out[i].remark, torn);
   }
   return 2;
@@ -50,9 +50,9 @@ static void sleep_as_tuned(void) {
 static bool paper_apply(struct cvl_context *c, uint64_t site, const struct cvl_call *call,
                         struct cvl_value *out) {
   const bool reduces = call->kind == CALL_REDUCE;
-  if (reduces && wants("slow")) sleep_as_tuned();
+  if (reduces && plugin_wants("slow")) sleep_as_tuned();
   const bool good = cvl_oracle_backend.apply(c, site, call, out);
-  if (!good || !reduces || !wants("wrong") ||
+  if (!good || !reduces || !plugin_wants("wrong") ||
       serial_bytes <= tuning_default(TUNE_CPU_SERIAL_BYTES, 0))
     return good;
   cvl_oracle_backend.release(c, out);
@@ -62,9 +62,11 @@ static bool paper_apply(struct cvl_context *c, uint64_t site, const struct cvl_c
 
 static struct cvl_context *paper_open(const struct cvl_options *options, const char **why) {
   serial_bytes = tuning_complete(options->tuning, 0).value[TUNE_CPU_SERIAL_BYTES];
-  if (!wants("refuse") && !wants("torn") && options->device < 2)
+  if (!plugin_wants("refuse") && !plugin_wants("torn") && options->device < 2)
     return cvl_oracle_backend.open(options, why);
-  *why = wants("refuse") ? out_of_paper : wants("torn") ? torn : "there are two sheets";
+  *why = plugin_wants("refuse") ? out_of_paper
+         : plugin_wants("torn") ? torn
+                                : "there are two sheets";
   return NULL;
 }
 
@@ -83,9 +85,9 @@ static struct cvl_statistics paper_statistics(struct cvl_context *c) {
 
 const struct cvl_backend *ravel_backend(uint32_t version) {
   static struct cvl_backend paper; /* filled alike by every call */
-  if (wants("null") || version != CVL_VERSION) return NULL;
+  if (plugin_wants("null") || version != CVL_VERSION) return NULL;
   paper = cvl_oracle_backend;
-  paper.version = wants("old") ? CVL_VERSION + 1 : CVL_VERSION;
+  paper.version = plugin_wants("old") ? CVL_VERSION + 1 : CVL_VERSION;
   paper.name = "paper";
   paper.doc = "for tests: by hand";
   paper.devices = paper_devices;

@@ -8,7 +8,7 @@
 
 /* ---- leaves ---- */
 
-static const char *literal(gen *g, enum rtype_kind kind) {
+static const char *expressions_literal(gen *g, enum rtype_kind kind) {
   static const char *const ints[] = {"0",    "1",    "2",       "3",       "4",
                                      "5",    "(-1)", "(-2)",    "7",       "10",
                                      "(-7)", "100",  "max_int", "min_int", "65537"};
@@ -33,7 +33,7 @@ struct node *leaf(gen *g, const struct rtype *t) {
   static const char *const strings[] = {"\"\"",    "\"ab\"",     "\"12 x\"",
                                         "\"-34\"", "\"a b  c\"", "\"2.5e1\""};
   const struct variable *v = chance(g, 75) ? variable_of(g, t, false) : NULL;
-  const char *text = v ? v->name : literal(g, t->kind);
+  const char *text = v ? v->name : expressions_literal(g, t->kind);
   if (!text && t->kind == R_SEQUENCE && t->left->kind == R_CHAR) text = strings[below(g, 6)];
   if (!text && t->kind == R_SEQUENCE && chance(g, 75)) {
     struct node *parts[3];
@@ -104,7 +104,7 @@ static bool matches(const char **code, const struct rtype *t, struct bindings *b
   return true;
 }
 
-static const struct rtype *bound_type(gen *g, size_t class, struct bindings *b) {
+static const struct rtype *expressions_bound_type(gen *g, size_t class, struct bindings *b) {
   while (!b->of[class]) {
     const struct rtype *t = some_type(g, class < 2 ? 2 : 0);
     if (of_class(class, t->kind) && (class < 2 || t->kind < R_SEQUENCE)) b->of[class] = t;
@@ -113,20 +113,21 @@ static const struct rtype *bound_type(gen *g, size_t class, struct bindings *b) 
 }
 
 /* The type of the letters at *code. */
-static const struct rtype *read_type(gen *g, const char **code, struct bindings *b) {
+static const struct rtype *expressions_read_type(gen *g, const char **code,
+                                                 struct bindings *b) {
   const char c = *(*code)++;
   const char *at = strchr(class_letters, c);
-  if (at) return bound_type(g, (size_t)(at - class_letters), b);
+  if (at) return expressions_bound_type(g, (size_t)(at - class_letters), b);
   if (c != '[' && c != '(') return &base_types[strchr("ifbc", c) - "ifbc"];
-  const struct rtype *left = read_type(g, code, b);
+  const struct rtype *left = expressions_read_type(g, code, b);
   const struct rtype *t =
-      c == '[' ? sequence_of(g, left) : pair_of(g, left, read_type(g, code, b));
+      c == '[' ? sequence_of(g, left) : pair_of(g, left, expressions_read_type(g, code, b));
   ++*code;
   return t;
 }
 
-static struct node *fill(gen *g, const struct rtype *type, const struct row *row,
-                         struct bindings *b, int depth) {
+static struct node *expressions_fill(gen *g, const struct rtype *type, const struct row *row,
+                                     struct bindings *b, int depth) {
   struct node *parts[MOST_PARTS];
   struct pending pending = {.count = 0};
   size_t count = 0, size = 0, outside = g->scope.count;
@@ -137,11 +138,11 @@ static struct node *fill(gen *g, const struct rtype *type, const struct row *row
   for (const char *p = row->text; *p;) {
     switch (*p++) {
     case '%':
-      parts[count++] = make(g, read_type(g, &p, b), depth);
+      parts[count++] = make(g, expressions_read_type(g, &p, b), depth);
       fputc('\1', out);
       break;
     case '$': fprintf(out, "u%u", own); break;
-    case '!': fputs(pattern(g, read_type(g, &p, b), &pending), out); break;
+    case '!': fputs(pattern(g, expressions_read_type(g, &p, b), &pending), out); break;
     case '&': declare_all(g, &pending); break;
     case '\\': g->scope.count = outside; break;
     default: fputc(p[-1], out); break;
@@ -172,7 +173,7 @@ static struct node *of_table(gen *g, const struct rtype *type, int depth) {
   }
   if (!chosen) return NULL;
   if (risky) g->risky = false;
-  return fill(g, type, chosen, &chosen_bindings, depth - 1);
+  return expressions_fill(g, type, chosen, &chosen_bindings, depth - 1);
 }
 /* ---- constructs ---- */
 
@@ -198,7 +199,7 @@ static struct node *let(gen *g, const struct rtype *type, int depth) {
 }
 
 /* {body : p in s; q in t | c}: further generators are as long as the first. */
-static struct node *each(gen *g, const struct rtype *type, int depth) {
+static struct node *expressions_each(gen *g, const struct rtype *type, int depth) {
   struct pending pending = {.count = 0};
   struct node *parts[4];
   size_t outside = g->scope.count;
@@ -229,7 +230,7 @@ static struct node *each(gen *g, const struct rtype *type, int depth) {
               inner, 4);
 }
 
-static struct node *list(gen *g, const struct rtype *type, int depth) {
+static struct node *expressions_list(gen *g, const struct rtype *type, int depth) {
   static const char *const texts[] = {"", "[\1]", "[\1, \1]", "[\1, \1, \1]"};
   struct node *parts[3];
   size_t count = 1 + below(g, 3);
@@ -239,7 +240,7 @@ static struct node *list(gen *g, const struct rtype *type, int depth) {
 
 /* A call of a function of the program with this result, of this one itself, or of a function
  * value; NULL if there is none. */
-static struct node *call(gen *g, const struct rtype *type, int depth) {
+static struct node *expressions_call(gen *g, const struct rtype *type, int depth) {
   const struct function *callee = NULL;
   unsigned count = 0;
   if (g->self && g->self_calls > 0 && same(g->self->result, type) && chance(g, 70)) {
@@ -269,7 +270,7 @@ static struct node *call(gen *g, const struct rtype *type, int depth) {
 }
 
 /* let (n, v) = loop (n, p) = (rounds, e) while n > 0 and c do (n - 1, e2) in v */
-static struct node *loop(gen *g, const struct rtype *type, int depth) {
+static struct node *expressions_loop(gen *g, const struct rtype *type, int depth) {
   struct pending pending = {.count = 0};
   struct node *parts[4];
   const size_t outside = g->scope.count;
@@ -293,15 +294,15 @@ static struct node *loop(gen *g, const struct rtype *type, int depth) {
 static struct node *make_construct(gen *g, const struct rtype *type, int depth) {
   unsigned k = below(g, 100);
   if (g->nested && chance(g, 50)) {
-    if (type->kind == R_SEQUENCE && chance(g, 80)) return each(g, type, depth);
-    return chance(g, 50) ? conditional(g, type, depth) : call(g, type, depth);
+    if (type->kind == R_SEQUENCE && chance(g, 80)) return expressions_each(g, type, depth);
+    return chance(g, 50) ? conditional(g, type, depth) : expressions_call(g, type, depth);
   }
   if (k < 10) return conditional(g, type, depth);
-  if (k < 15 && !has_function(type)) return loop(g, type, depth);
+  if (k < 15 && !has_function(type)) return expressions_loop(g, type, depth);
   if (k < 20) return let(g, type, depth);
-  if (k < 40) return call(g, type, depth);
+  if (k < 40) return expressions_call(g, type, depth);
   if (k < 65 && type->kind == R_SEQUENCE) {
-    return k < 60 ? each(g, type, depth) : list(g, type, depth);
+    return k < 60 ? expressions_each(g, type, depth) : expressions_list(g, type, depth);
   }
   if (k < 75 && type->kind == R_PAIR) {
     struct node *parts[2];

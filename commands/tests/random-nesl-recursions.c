@@ -19,18 +19,19 @@ static const struct rtype *some_scalars(gen *g) {
 }
 
 /* Mostly variables and literals. */
-static struct node *argument(gen *g, const struct rtype *type) {
+static struct node *recursions_argument(gen *g, const struct rtype *type) {
   if (type->kind == R_PAIR && chance(g, 80)) {
-    struct node *parts[2] = {argument(g, type->left), NULL};
-    parts[1] = argument(g, type->right);
+    struct node *parts[2] = {recursions_argument(g, type->left), NULL};
+    parts[1] = recursions_argument(g, type->right);
     return node(g, type, "(\1, \1)", parts, 2);
   }
   return chance(g, 60) ? leaf(g, type) : make(g, type, SHALLOW);
 }
 
 /* callee(count, e) */
-static struct node *call_of(gen *g, const struct function *callee, const char *count) {
-  struct node *part = argument(g, callee->parameter->right);
+static struct node *recursions_call_of(gen *g, const struct function *callee,
+                                       const char *count) {
+  struct node *part = recursions_argument(g, callee->parameter->right);
   struct node *call = node(g, callee->result,
                            arena_printf(g->arena, "%s(%s, \1)", callee->name, count), &part, 1);
   return call;
@@ -61,20 +62,20 @@ static struct node *with_result(gen *g, struct node *call, bool used,
 }
 
 static struct node *plain_end(gen *g, void *type) {
-  return argument(g, type);
+  return recursions_argument(g, type);
 }
 
 /* The call of the function at the end. */
 static struct node *tail(gen *g, void *callee) {
   const char *count = arena_printf(g->arena, "%s - %u", g->counter, 1 + below(g, 2));
-  return call_of(g, callee, count);
+  return recursions_call_of(g, callee, count);
 }
 
 static struct node *branches(gen *g, const struct function *callee) {
   struct node *parts[3];
   parts[0] = make(g, &base_types[R_BOOL], SHALLOW);
   parts[1] = tail(g, (void *)callee);
-  parts[2] = chance(g, 50) ? tail(g, (void *)callee) : argument(g, callee->result);
+  parts[2] = chance(g, 50) ? tail(g, (void *)callee) : recursions_argument(g, callee->result);
   return node(g, callee->result, "(if \1 then \1 else \1)", parts, 3);
 }
 
@@ -89,8 +90,8 @@ static struct node *some_end(gen *g, void *context) {
   case 3: return with_result(g, tail(g, context), chance(g, 50), tail, context);
   case 4:
     if (!other) break;
-    return with_result(g, call_of(g, other, chance(g, 50) ? "2" : "1"), chance(g, 50), tail,
-                       context);
+    return with_result(g, recursions_call_of(g, other, chance(g, 50) ? "2" : "1"),
+                       chance(g, 50), tail, context);
   default: break;
   }
   return tail(g, context);
@@ -104,7 +105,7 @@ static void add_counting(gen *g, const struct function *f, const struct function
   declare(g, g->counter, &base_types[R_INT], true);
   const char *p = pattern(g, f->parameter->right, &pending);
   declare_all(g, &pending);
-  parts[0] = argument(g, f->result);
+  parts[0] = recursions_argument(g, f->result);
   parts[1] = some_end(g, (void *)callee);
   struct node *body = node(
       g, f->result, arena_printf(g->arena, "if %s <= 0 then \1 else \1", g->counter), parts, 2);
@@ -147,7 +148,8 @@ void add_partners(gen *g) {
 
 static struct node *beside(gen *g, void *element) {
   const struct function *other = some_counting(g);
-  return call_of(g, other, arena_printf(g->arena, "mod(%s + 1, 4)", (const char *)element));
+  return recursions_call_of(g, other,
+                            arena_printf(g->arena, "mod(%s + 1, 4)", (const char *)element));
 }
 
 struct node *applied(gen *g) {
@@ -159,7 +161,7 @@ struct node *applied(gen *g) {
   parts[1] = chance(g, 50) ? leaf(g, ints) : make(g, ints, SHALLOW);
   const char *element = fresh_name(g);
   declare(g, element, &base_types[R_INT], true);
-  struct node *call = call_of(g, f, arena_printf(g->arena, "mod(%s, 6)", element));
+  struct node *call = recursions_call_of(g, f, arena_printf(g->arena, "mod(%s, 6)", element));
   const bool used = chance(g, 50);
   switch (below(g, 4)) {
   case 0: parts[0] = with_result(g, call, used, beside, (void *)element); break;

@@ -150,7 +150,7 @@ const char *fresh_name(gen *g) {
 }
 
 /* A new name, or now and then one that hides another. */
-static const char *some_name(gen *g) {
+static const char *types_some_name(gen *g) {
   if (g->scope.count > 0 && chance(g, 8)) {
     size_t k = below(g, (unsigned)g->scope.count);
     if (!g->scope.items[k].kept) return g->scope.items[k].name;
@@ -187,7 +187,7 @@ const char *pattern(gen *g, const struct rtype *t, struct pending *p) {
     return arena_printf(g->arena, "%s(%s)", t->constructor->name,
                         pattern(g, t->constructor->parameter, p));
   }
-  const char *name = some_name(g);
+  const char *name = types_some_name(g);
   if (is_pending(p, name)) name = fresh_name(g);
   p->items[p->count++] = (struct variable){name, t, false};
   return name;

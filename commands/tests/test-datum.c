@@ -11,16 +11,16 @@
 
 static struct diag_list diags;
 
-static void begin(void) {
+static void datum_begin(void) {
   session_begin(false, &diags);
 }
 
-static void begin_narrow(void) {
+static void datum_begin_narrow(void) {
   session_begin(true, &diags);
 }
 
-TestSuite(datum, .init = begin, .fini = memory_end);
-TestSuite(datum_narrow, .init = begin_narrow, .fini = memory_end);
+TestSuite(datum, .init = datum_begin, .fini = memory_end);
+TestSuite(datum_narrow, .init = datum_begin_narrow, .fini = memory_end);
 
 static const char *const types[] = {
     "int",
@@ -42,7 +42,7 @@ enum { TYPES = sizeof types / sizeof *types, DRAWN = 60, SIZE = 12 };
 
 /* ---- forms ---- */
 
-static const struct source *source_of(const char *text) {
+static const struct source *datum_source_of(const char *text) {
   struct source *source = arena_alloc(&arena, sizeof *source);
   *source =
       (struct source){.name = "test", .text = text, .length = strlen(text), .first_line = 1};
@@ -58,7 +58,7 @@ static struct nesl_value evaluated(const char *text) {
   struct nesl_value value = {0};
   struct direct_cost cost;
   const struct direct_options options = {.out = stdout};
-  reader_init(&reader, &arena, &session->names, source_of(text));
+  reader_init(&reader, &arena, &session->names, datum_source_of(text));
   if (session->classic) reader.widths = (struct widths){CVL_I32, CVL_F64};
   const bool fine = read_form(&reader, &complaints, form) == READ_FORM &&
                     check_form(session, form, &complaints, &checked) &&
@@ -69,10 +69,10 @@ static struct nesl_value evaluated(const char *text) {
   return value;
 }
 
-static struct type *type_named(const char *text) {
+static struct type *datum_type_named(const char *text) {
   struct complaints complaints = {.diags = &diags};
-  struct type *type =
-      session_read_type(session, source_of(arena_printf(&arena, "%s;", text)), &complaints);
+  struct type *type = session_read_type(
+      session, datum_source_of(arena_printf(&arena, "%s;", text)), &complaints);
   cr_assert(type, "%s", text);
   return type;
 }
@@ -100,8 +100,8 @@ static bool same_column(const struct column *a, const struct column *b) {
   return true;
 }
 
-static char *shown(struct type *type, const struct random_datum *d,
-                   const struct widths *widths) {
+static char *datum_shown(struct type *type, const struct random_datum *d,
+                         const struct widths *widths) {
   char *text;
   size_t size;
   FILE *out = open_memstream(&text, &size);
@@ -111,10 +111,10 @@ static char *shown(struct type *type, const struct random_datum *d,
   return text;
 }
 
-static void check_text(struct type *type, const struct random_datum *d,
-                       const struct widths *widths) {
+static void datum_check_text(struct type *type, const struct random_datum *d,
+                             const struct widths *widths) {
   const struct nesl_value columns = datum_columns(&arena, type_sequence(&arena, type), d, 1);
-  char *text = shown(type, d, widths);
+  char *text = datum_shown(type, d, widths);
   const struct nesl_value value = evaluated(text);
   uint64_t wanted, found;
   cr_assert(value_fits(&columns, &wanted, &found), "%s", text);
@@ -132,11 +132,11 @@ static void check_texts(struct widths widths) {
   const struct datum_domain domain = {NULL, widths};
   define_datatypes();
   for (unsigned k = 0; k < TYPES; k++) {
-    struct type *type = type_named(types[k]);
+    struct type *type = datum_type_named(types[k]);
     struct random_bits bits = random_stream(1, types[k], 0);
     for (unsigned i = 0; i < DRAWN; i++) {
       const struct random_datum d = datum_draw(&arena, &bits, type, &domain, SIZE);
-      check_text(type, &d, &widths);
+      datum_check_text(type, &d, &widths);
     }
   }
 }
@@ -153,7 +153,7 @@ Test(datum_narrow, text_has_the_same_value) {
 /* Many values at once are those values one behind the other. */
 Test(datum, columns_of_many) {
   const struct datum_domain domain = {NULL, {CVL_I64, CVL_F64}};
-  struct type *type = type_named("([int], char)");
+  struct type *type = datum_type_named("([int], char)");
   struct random_bits bits = random_stream(7, "many", 0);
   struct random_datum d[DRAWN];
   uint64_t elements = 0, wanted, found;
@@ -191,13 +191,13 @@ Test(datum, simpler_values_end) {
   const struct datum_domain domain = {NULL, {CVL_I64, CVL_F64}};
   define_datatypes();
   for (unsigned k = 0; k < TYPES; k++) {
-    struct type *type = type_named(types[k]);
+    struct type *type = datum_type_named(types[k]);
     struct random_bits bits = random_stream(2, types[k], 0);
     char *least = NULL;
     for (unsigned i = 0; i < DRAWN / 4; i++) {
       struct random_datum d = datum_draw(&arena, &bits, type, &domain, SIZE);
       d = simplest(type, &domain, d, &bits);
-      char *text = shown(type, &d, &domain.widths);
+      char *text = datum_shown(type, &d, &domain.widths);
       if (least) cr_assert_str_eq(text, least); /* there is one simplest value */
       free(least);
       least = text;
@@ -206,7 +206,7 @@ Test(datum, simpler_values_end) {
   }
 }
 
-static bool is_within(const struct property_range *range, const struct random_datum *d) {
+static bool datum_is_within(const struct property_range *range, const struct random_datum *d) {
   switch (range->kind) {
   case RANGE_INTS: return d->as.integer >= range->low && d->as.integer < range->high;
   case RANGE_FLOATS: return d->as.real >= range->least && d->as.real < range->most;
@@ -231,16 +231,16 @@ Test(datum, values_stay_in_their_range) {
   static const char *const of_kind[] = {"", "int", "float", "char"};
   for (size_t k = 0; k < sizeof ranges / sizeof *ranges; k++) {
     const struct datum_domain domain = {&ranges[k], {CVL_I64, CVL_F64}};
-    struct type *type = type_named(of_kind[ranges[k].kind]);
+    struct type *type = datum_type_named(of_kind[ranges[k].kind]);
     struct random_bits bits = random_stream(3, "range", k);
     cr_assert(datum_has_range(&arena, type, &ranges[k]));
     for (unsigned i = 0; i < DRAWN; i++) {
       const struct random_datum d = datum_draw(&arena, &bits, type, &domain, SIZE);
-      cr_assert(is_within(&ranges[k], &d), "range %zu", k);
+      cr_assert(datum_is_within(&ranges[k], &d), "range %zu", k);
       datum_list list = {0};
       datum_simpler(&arena, type, &domain, &d, &list);
       for (size_t j = 0; j < list.count; j++)
-        cr_assert(is_within(&ranges[k], &list.items[j]), "range %zu, simpler", k);
+        cr_assert(datum_is_within(&ranges[k], &list.items[j]), "range %zu, simpler", k);
       simplest(type, &domain, d, &bits);
     }
   }
@@ -259,10 +259,10 @@ Test(datum, streams) {
 }
 
 Test(datum, what_cannot_be_drawn) {
-  cr_expect_null(datum_problem(&arena, type_named("[(int, [char])]")));
-  cr_expect_not_null(datum_problem(&arena, type_named("[int -> int]")));
-  cr_expect_not_null(datum_problem(&arena, type_named("(int, stream)")));
+  cr_expect_null(datum_problem(&arena, datum_type_named("[(int, [char])]")));
+  cr_expect_not_null(datum_problem(&arena, datum_type_named("[int -> int]")));
+  cr_expect_not_null(datum_problem(&arena, datum_type_named("(int, stream)")));
   const struct property_range ints = {.kind = RANGE_INTS, .low = 0, .high = 1};
-  cr_expect(datum_has_range(&arena, type_named("[(char, [int])]"), &ints));
-  cr_expect(!datum_has_range(&arena, type_named("[(char, float)]"), &ints));
+  cr_expect(datum_has_range(&arena, datum_type_named("[(char, [int])]"), &ints));
+  cr_expect(!datum_has_range(&arena, datum_type_named("[(char, float)]"), &ints));
 }

@@ -14,7 +14,7 @@ struct model {
   unsigned trials, defaults, best, kept;
 };
 
-static double run(void *with, const struct tuning *values) {
+static double tune_search_run(void *with, const struct tuning *values) {
   struct model *m = with;
   const struct tuning all = tuning_complete(values, 0);
   if (m->runs == m->most_runs) return -1;
@@ -27,7 +27,7 @@ static double clock_of(void *with) {
   return ((struct model *)with)->now;
 }
 
-static void note(void *with, const struct tune_trial *t) {
+static void tune_search_note(void *with, const struct tune_trial *t) {
   struct model *m = with;
   m->trials += t->what == TRIED_VALUE;
   m->defaults += t->what == TRIED_DEFAULTS;
@@ -35,12 +35,12 @@ static void note(void *with, const struct tune_trial *t) {
   m->kept += t->kept;
 }
 
-static struct tune_search search(struct model *m, double seconds, bool *good) {
+static struct tune_search test_search(struct model *m, double seconds, bool *good) {
   struct tune_search s = {.backend = m->backend ? m->backend : "cpu",
                           .seconds = seconds,
-                          .run = run,
+                          .run = tune_search_run,
                           .clock = clock_of,
-                          .tried = note,
+                          .tried = tune_search_note,
                           .with = m};
   m->most_runs = m->most_runs ? m->most_runs : UINT64_MAX;
   *good = tune_search(&s);
@@ -49,7 +49,7 @@ static struct tune_search search(struct model *m, double seconds, bool *good) {
 }
 
 /* 0 .. 1, the same for each run. */
-static double noise(uint64_t run) {
+static double tune_search_noise(uint64_t run) {
   run = (run + 1) * 0x9e3779b97f4a7c15u;
   return (double)(run >> 40) / (double)(1 << 24);
 }
@@ -62,13 +62,13 @@ static double log_of(const struct tuning *t, enum tuning_id id) {
 static double bowl(const struct tuning *t, uint64_t run) {
   const double a = fabs(log_of(t, TUNE_CPU_CHUNK_BYTES) - 20);
   const double b = fabs(log_of(t, TUNE_CPU_GATHER_RUN) - 1);
-  return 0.01 * (1 + 0.2 * a + 0.2 * b) * (1 + 0.1 * noise(run));
+  return 0.01 * (1 + 0.2 * a + 0.2 * b) * (1 + 0.1 * tune_search_noise(run));
 }
 
 Test(tune_search, finds_the_best_of_two_values) {
   struct model m = {.seconds = bowl};
   bool good;
-  const struct tune_search s = search(&m, 1e9, &good);
+  const struct tune_search s = test_search(&m, 1e9, &good);
   struct tuning wanted = {0};
   wanted.value[TUNE_CPU_CHUNK_BYTES] = 1 << 20;
   wanted.value[TUNE_CPU_GATHER_RUN] = 2;
@@ -81,28 +81,28 @@ Test(tune_search, finds_the_best_of_two_values) {
 /* Runs differ by a third, whatever the values are, and become slower and slower. */
 static double only_noise(const struct tuning *t, uint64_t run) {
   (void)t;
-  return 0.01 * (1 + 0.3 * noise(run) + 0.0005 * (double)run);
+  return 0.01 * (1 + 0.3 * tune_search_noise(run) + 0.0005 * (double)run);
 }
 
 Test(tune_search, noise_is_no_gain) {
   struct model m = {.seconds = only_noise};
   const struct tuning none = {0};
   bool good;
-  const struct tune_search s = search(&m, 1e9, &good);
+  const struct tune_search s = test_search(&m, 1e9, &good);
   cr_assert(good && s.complete && s.ratio == 1);
   cr_expect(memcmp(&s.best, &none, sizeof none) == 0);
 }
 
 /* Half of the runs take twice as long, so that medians jump. */
-static double jumps(const struct tuning *t, uint64_t run) {
+static double tune_search_jumps(const struct tuning *t, uint64_t run) {
   (void)t;
-  return noise(run) < 0.5 ? 0.01 : 0.02;
+  return tune_search_noise(run) < 0.5 ? 0.01 : 0.02;
 }
 
 Test(tune_search, a_median_that_jumps_is_no_gain) {
-  struct model m = {.seconds = jumps};
+  struct model m = {.seconds = tune_search_jumps};
   bool good;
-  search(&m, 1e9, &good);
+  test_search(&m, 1e9, &good);
   cr_expect(good && m.kept == 0, "%u", m.kept);
 }
 
@@ -115,7 +115,7 @@ static double small_gain(const struct tuning *t, uint64_t run) {
 Test(tune_search, a_small_gain_is_none) {
   struct model m = {.seconds = small_gain};
   bool good;
-  const struct tune_search s = search(&m, 1e9, &good);
+  const struct tune_search s = test_search(&m, 1e9, &good);
   cr_assert(good);
   cr_expect(s.best.value[TUNE_CPU_STREAM_BYTES] == 0 && s.ratio == 1);
 }
@@ -129,7 +129,7 @@ Test(tune_search, the_best_is_compared_anew) {
   struct model m = {.seconds = at_first};
   const struct tuning none = {0};
   bool good;
-  const struct tune_search s = search(&m, 1e9, &good);
+  const struct tune_search s = test_search(&m, 1e9, &good);
   cr_assert(good && m.best == 1);
   cr_expect(memcmp(&s.best, &none, sizeof none) == 0 && s.ratio == 1);
 }
@@ -137,7 +137,7 @@ Test(tune_search, the_best_is_compared_anew) {
 Test(tune_search, ends_when_the_time_is_over) {
   struct model m = {.seconds = bowl};
   bool good;
-  const struct tune_search s = search(&m, 1.5, &good);
+  const struct tune_search s = test_search(&m, 1.5, &good);
   cr_assert(good && !s.complete);
   cr_expect(m.trials > 0 && m.trials < 6, "%u", m.trials);
 }
@@ -146,7 +146,7 @@ Test(tune_search, ends_when_a_run_does_not) {
   for (uint64_t most = 0; most < 120; most += 7) {
     struct model m = {.seconds = bowl, .most_runs = most + 1};
     bool good;
-    search(&m, 1e9, &good);
+    test_search(&m, 1e9, &good);
     cr_expect(!good);
   }
 }
@@ -161,7 +161,7 @@ static double fifth(const struct tuning *t, uint64_t run) {
 Test(tune_search, every_choice_is_tried) {
   struct model m = {.seconds = fifth, .backend = "cuda-variants"};
   bool good;
-  const struct tune_search s = search(&m, 1e9, &good);
+  const struct tune_search s = test_search(&m, 1e9, &good);
   cr_assert(good);
   cr_expect(s.best.value[TUNE_CUDA_REDUCE_KERNEL] == 5 && s.ratio == 0.5, "%f", s.ratio);
 }
@@ -177,7 +177,7 @@ static double legal(const struct tuning *t, uint64_t run) {
 Test(tune_search, values_stay_legal) {
   struct model m = {.seconds = legal};
   bool good;
-  const struct tune_search s = search(&m, 1e9, &good);
+  const struct tune_search s = test_search(&m, 1e9, &good);
   cr_assert(good);
   cr_expect(s.best.value[TUNE_CPU_COLUMN_ROWS] == tuning_info(TUNE_CPU_COLUMN_ROWS)->most);
 }

@@ -16,7 +16,8 @@ static struct order_columns combine_item_in(struct item_room *room) {
 
 /* Where the totals of a range's tiles are, which then become what comes before each, and behind
  * the last. */
-static struct order_columns tiles_of(const struct fused_worker *w, uint32_t i, int number) {
+static struct order_columns fused_scan_tiles_of(const struct fused_worker *w, uint32_t i,
+                                                int number) {
   return combine_item(&w->k->combinations[i], &w->tiles[i],
                       (uint64_t)number * combine_scan_items(w->k));
 }
@@ -26,16 +27,16 @@ static bool is_scan(const struct fused_worker *w, uint32_t i) {
 }
 
 /* Whether what comes before tiles is known: of the only segment. */
-static bool is_given(const struct fused_combination *c) {
+static bool fused_scan_is_given(const struct fused_combination *c) {
   return c->given.at[0] != NULL;
 }
 
 void fused_combine_totals(struct fused_worker *w, const struct segment_range *range,
                           int number) {
   for (uint32_t i = 0; i < w->k->combination_count; i++) {
-    const struct order_columns tiles = tiles_of(w, i, number);
+    const struct order_columns tiles = fused_scan_tiles_of(w, i, number);
     const struct fused_combination *c = &w->k->combinations[i];
-    if (!is_scan(w, i) || is_given(c)) continue;
+    if (!is_scan(w, i) || fused_scan_is_given(c)) continue;
     for (uint64_t p = range->begin; p + ORDER_TILE <= range->end; p += ORDER_TILE) {
       const struct order_columns x = combine_columns(w, c, p),
                                  to = combine_item(c, &tiles, (p - range->begin) / ORDER_TILE);
@@ -60,8 +61,9 @@ static void take_given(const struct fused_combination *c, const struct segment_r
     memcpy(tiles->at[j], from.at[j], (whole + 1) * c->bytes[j]);
 }
 
-static void advance(const struct fused_worker *w, uint32_t i, const struct segment_range *range,
-                    const struct order_columns *tiles) {
+static void fused_scan_advance(const struct fused_worker *w, uint32_t i,
+                               const struct segment_range *range,
+                               const struct order_columns *tiles) {
   const struct fused_combination *c = &w->k->combinations[i];
   const uint64_t whole = (range->end - range->begin) / ORDER_TILE;
   if (range->from_start) c->state->tiles = 0;
@@ -79,12 +81,12 @@ void fused_combine_advance(struct fused_worker *w, const struct segment_range *r
                            int number) {
   if (range->begin == range->end) return;
   for (uint32_t i = 0; i < w->k->combination_count; i++) {
-    const struct order_columns tiles = tiles_of(w, i, number);
+    const struct order_columns tiles = fused_scan_tiles_of(w, i, number);
     if (!is_scan(w, i)) continue;
-    if (is_given(&w->k->combinations[i])) {
+    if (fused_scan_is_given(&w->k->combinations[i])) {
       take_given(&w->k->combinations[i], range, &tiles);
     } else {
-      advance(w, i, range, &tiles);
+      fused_scan_advance(w, i, range, &tiles);
     }
   }
 }
@@ -106,14 +108,14 @@ static void scan_tile(struct fused_worker *w, uint32_t i, uint64_t p, uint64_t n
 void fused_combine_write(struct fused_worker *w, const struct segment_range *range,
                          uint64_t segment, int number) {
   for (uint32_t i = 0; i < w->k->combination_count && range->begin < range->end; i++) {
-    const struct order_columns tiles = tiles_of(w, i, number);
+    const struct order_columns tiles = fused_scan_tiles_of(w, i, number);
     const struct fused_combination *c = &w->k->combinations[i];
     for (uint64_t p = range->begin; is_scan(w, i) && p < range->end; p += ORDER_TILE) {
       const uint64_t n = range->end - p < ORDER_TILE ? range->end - p : ORDER_TILE;
       const uint64_t tile = (p - range->begin) / ORDER_TILE;
       const struct order_columns before = combine_item(c, &tiles, tile),
                                  after = combine_item(c, &tiles, tile + 1);
-      const bool first = range->from_start && p == range->begin && !is_given(c);
+      const bool first = range->from_start && p == range->begin && !fused_scan_is_given(c);
       scan_tile(w, i, p, n, first ? NULL : &before, &after);
       if (first && !c->inclusive) combine_put_identity(c, p, segment);
     }
@@ -187,7 +189,7 @@ void fused_combine_scan(struct fused_worker *w, uint64_t first, uint64_t last) {
     for (uint32_t i = 0; i < w->k->combination_count; i++) {
       const struct fused_combination *c = &w->k->combinations[i];
       if (!is_scan(w, i)) continue;
-      if (is_given(c)) {
+      if (fused_scan_is_given(c)) {
         scan_given(w, i, segment_start(s, first + 1));
       } else if (many > 0) {
         scan_group(w, i, p, offsets, many);

@@ -11,7 +11,8 @@ struct scatter_workers {
   size_t bytes, buffers;
 };
 
-static const struct order_function *function_of(void *with, unsigned worker, char **scratch) {
+static const struct order_function *fused_scatter_function_of(void *with, unsigned worker,
+                                                              char **scratch) {
   const struct scatter_workers *w = with;
   *scratch = w->memory + worker * w->bytes + w->buffers;
   return &w->functions[worker].call;
@@ -52,8 +53,9 @@ static bool describe_scatter(struct cvl_kernel *k, const struct fused_combinatio
 }
 
 /* The functions of all workers, in memory behind which their buffers follow. */
-static void set_up_scatter(const struct cvl_kernel *k, const struct fused_combination *c,
-                           struct scatter_workers *w, char *block) {
+static void fused_scatter_set_up_scatter(const struct cvl_kernel *k,
+                                         const struct fused_combination *c,
+                                         struct scatter_workers *w, char *block) {
   const unsigned threads = pool_threads(k->c->pool);
   w->functions = (struct fused_function *)(void *)block;
   w->memory = block + combine_lines(threads * sizeof *w->functions);
@@ -62,8 +64,8 @@ static void set_up_scatter(const struct cvl_kernel *k, const struct fused_combin
   }
 }
 
-static bool scatter(struct cvl_kernel *k, const struct fused_combination *c,
-                    const struct cvl_value *operands) {
+static bool cpu_scatter(struct cvl_kernel *k, const struct fused_combination *c,
+                        const struct cvl_value *operands) {
   struct combine_scatter s;
   const struct order_function f = {.columns = c->columns};
   struct scatter_workers w = {.buffers = combine_buffer_bytes(c)};
@@ -73,8 +75,8 @@ static bool scatter(struct cvl_kernel *k, const struct fused_combination *c,
   const size_t bytes = combine_lines(threads * sizeof *w.functions) + threads * w.bytes;
   char *block = scratch_alloc(k->c, k->run.site + c->at.ends, bytes);
   if (!block) return false;
-  set_up_scatter(k, c, &w, block);
-  s.function = function_of;
+  fused_scatter_set_up_scatter(k, c, &w, block);
+  s.function = fused_scatter_function_of;
   s.with = &w;
   const bool good = cpu_combine_scatter(k->c, k->run.site + c->at.ends, &s);
   scratch_free(k->c, block, bytes);
@@ -84,7 +86,8 @@ static bool scatter(struct cvl_kernel *k, const struct fused_combination *c,
 bool fused_combine_scatter(struct cvl_kernel *k, uint32_t node,
                            const struct cvl_value *operands) {
   for (uint32_t i = 0; i < k->combination_count; i++) {
-    if (k->combinations[i].at.ends == node) return scatter(k, &k->combinations[i], operands);
+    if (k->combinations[i].at.ends == node)
+      return cpu_scatter(k, &k->combinations[i], operands);
   }
   return true; /* executed with the first */
 }

@@ -56,7 +56,7 @@ static enum cvl_op exact_operation(const struct cvl_kernel *k,
   return row && row->exact ? operation : OP_NONE;
 }
 
-static void describe(struct cvl_kernel *k, struct fused_combination *c, uint32_t first) {
+static void fused_describe(struct cvl_kernel *k, struct fused_combination *c, uint32_t first) {
   const struct superop_node *nodes = k->op->nodes;
   c->at = superop_combination_at(k->op, first);
   c->role = nodes[c->at.ends].role;
@@ -81,7 +81,7 @@ void fused_combine_plan(struct cvl_kernel *k) {
   for (uint32_t n = 0; n < k->op->node_count; n++) {
     if (k->op->nodes[n].role != ROLE_COLUMN) continue;
     struct fused_combination *c = &k->combinations[k->combination_count++];
-    describe(k, c, n);
+    fused_describe(k, c, n);
     n = c->at.ends;
   }
 }
@@ -89,9 +89,9 @@ void fused_combine_plan(struct cvl_kernel *k) {
 /* ---- the function, evaluated ---- */
 
 /* Where a value of the function is, for the pairs from p on: nodes inside have buffers. */
-static const char *value_at(const struct fused_function *f, uint32_t value, uint64_t p,
-                            const struct order_columns *left,
-                            const struct order_columns *right) {
+static const char *fused_value_at(const struct fused_function *f, uint32_t value, uint64_t p,
+                                  const struct order_columns *left,
+                                  const struct order_columns *right) {
   const struct fused_combination *c = f->combination;
   const struct fused_value *v = &f->k->values[value];
   const uint32_t i = v->node - c->at.first;
@@ -101,15 +101,16 @@ static const char *value_at(const struct fused_function *f, uint32_t value, uint
   return (is_left ? left : right)->at[i] + p * v->bytes;
 }
 
-static void evaluate(const struct fused_function *f, uint64_t p, uint64_t n,
-                     const struct order_columns *left, const struct order_columns *right) {
+static void fused_evaluate(const struct fused_function *f, uint64_t p, uint64_t n,
+                           const struct order_columns *left,
+                           const struct order_columns *right) {
   const struct fused_combination *c = f->combination;
   for (uint32_t k = c->at.first + c->columns; k < c->at.ends; k++) {
     const struct superop_node *node = &f->k->op->nodes[k];
     const void *in[MAX_OPERANDS];
     if (node->role != ROLE_MAP) continue;
     for (unsigned i = 0; i < node->operand_count; i++) {
-      in[i] = value_at(f, node->operands[i], p, left, right);
+      in[i] = fused_value_at(f, node->operands[i], p, left, right);
     }
     f->k->nodes[k].entry->run(n, in,
                               f->buffers + (k - c->at.first) * COMBINE_BATCH * COMBINE_WIDEST);
@@ -118,18 +119,18 @@ static void evaluate(const struct fused_function *f, uint64_t p, uint64_t n,
 
 /* A result may be an operand that another result overwrites: those are set aside, in the
  * buffers of their COLUMNs. */
-static void apply(const struct order_function *function, uint64_t n,
-                  const struct order_columns *left, const struct order_columns *right,
-                  const struct order_columns *out) {
+static void fused_apply(const struct order_function *function, uint64_t n,
+                        const struct order_columns *left, const struct order_columns *right,
+                        const struct order_columns *out) {
   const struct fused_function *f = (const struct fused_function *)(const void *)function;
   const struct fused_combination *c = f->combination;
   for (uint64_t p = 0; p < n; p += COMBINE_BATCH) {
     const uint64_t m = n - p < COMBINE_BATCH ? n - p : COMBINE_BATCH;
     const char *from[SUPEROP_COLUMNS_MAX];
-    evaluate(f, p, m, left, right);
+    fused_evaluate(f, p, m, left, right);
     for (uint32_t i = 0; i < c->columns; i++) {
       const uint32_t value = f->k->op->nodes[c->at.ends + i].operands[COMBINE_VALUE];
-      from[i] = value_at(f, value, p, left, right);
+      from[i] = fused_value_at(f, value, p, left, right);
       if (f->k->values[value].node >= c->at.first + c->columns) continue;
       memcpy(f->buffers + i * COMBINE_BATCH * COMBINE_WIDEST, from[i], m * c->bytes[i]);
       from[i] = f->buffers + i * COMBINE_BATCH * COMBINE_WIDEST;
@@ -146,7 +147,7 @@ size_t combine_buffer_bytes(const struct fused_combination *c) {
 
 struct fused_function combine_function(const struct cvl_kernel *k,
                                        const struct fused_combination *c, char *buffers) {
-  struct fused_function f = {{.columns = c->columns, .apply = apply}, k, c, buffers};
+  struct fused_function f = {{.columns = c->columns, .apply = fused_apply}, k, c, buffers};
   memcpy(f.call.bytes, c->bytes, sizeof c->bytes);
   if (k->run.runs_compiled)
     f.call.compiled = fused_compiled_combination(k->compiled, c->at.first);

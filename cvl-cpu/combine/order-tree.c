@@ -17,24 +17,25 @@ enum {
   PAIRS_ROOM = ORDER_TILE       /* left operands; right ones */
 };
 
-static size_t column_bytes(void) {
+static size_t order_tree_column_bytes(void) {
   return (TOTALS_ROOM + 2 * PREFIX_ROOM + 2 * PAIRS_ROOM) * WIDEST + 5 * LINE;
 }
 
 size_t order_scratch_bytes(const struct order_function *f) {
-  return f->columns * column_bytes();
+  return f->columns * order_tree_column_bytes();
 }
 
 /* ---- elements of any width ---- */
 
-static void copy(void *to, uint64_t i, const void *from, uint64_t j, uint64_t n,
-                 unsigned bytes) {
+static void order_tree_copy(void *to, uint64_t i, const void *from, uint64_t j, uint64_t n,
+                            unsigned bytes) {
   memcpy((char *)to + i * bytes, (const char *)from + j * bytes, n * bytes);
 }
 
 static void copy_item(const struct order_function *f, const struct order_columns *to,
                       uint64_t i, const struct order_columns *from, uint64_t j) {
-  for (uint32_t c = 0; c < f->columns; c++) copy(to->at[c], i, from->at[c], j, 1, f->bytes[c]);
+  for (uint32_t c = 0; c < f->columns; c++)
+    order_tree_copy(to->at[c], i, from->at[c], j, 1, f->bytes[c]);
 }
 
 #define TYPED(name, type)                                                                      \
@@ -109,8 +110,9 @@ static uint64_t split_steps(unsigned bytes, const void *x, const void *above,
   }
 }
 
-static void merge(unsigned bytes, const void *x, const void *above, const void *steps,
-                  struct order_segments s, unsigned l, bool first, void *out) {
+static void order_tree_merge(unsigned bytes, const void *x, const void *above,
+                             const void *steps, struct order_segments s, unsigned l, bool first,
+                             void *out) {
   switch (bytes) {
   case 1: u8_merge(x, above, steps, s, l, first, out); return;
   case 4: u32_merge(x, above, steps, s, l, first, out); return;
@@ -119,9 +121,10 @@ static void merge(unsigned bytes, const void *x, const void *above, const void *
 }
 
 /* Item i of out = f(item i of left, item i of right). */
-static void combine(const struct order_function *f, uint64_t n,
-                    const struct order_columns *left, const struct order_columns *right,
-                    const struct order_columns *out) {
+static void order_tree_combine(const struct order_function *f, uint64_t n,
+                               const struct order_columns *left,
+                               const struct order_columns *right,
+                               const struct order_columns *out) {
   if (f->compiled) {
     f->compiled->apply(n, left->at, right->at, out->at);
   } else {
@@ -139,8 +142,8 @@ struct tree {
   unsigned levels; /* those that have totals */
 };
 
-static void lay_out(struct tree *t, char *scratch) {
-  for (uint32_t c = 0; c < t->f->columns; c++, scratch += column_bytes()) {
+static void order_tree_lay_out(struct tree *t, char *scratch) {
+  for (uint32_t c = 0; c < t->f->columns; c++, scratch += order_tree_column_bytes()) {
     t->level[1].at[c] = scratch;
     t->above.at[c] = t->level[1].at[c] + TOTALS_ROOM * WIDEST + LINE;
     t->here.at[c] = t->above.at[c] + PREFIX_ROOM * WIDEST + LINE;
@@ -149,7 +152,7 @@ static void lay_out(struct tree *t, char *scratch) {
   }
 }
 
-static uint64_t longest(struct order_segments s) {
+static uint64_t order_tree_longest(struct order_segments s) {
   uint64_t most = 0;
   for (uint64_t k = 0; k < s.count; k++) {
     const uint64_t n = s.offsets[k + 1] - s.offsets[k];
@@ -161,8 +164,8 @@ static uint64_t longest(struct order_segments s) {
 /* Computes the totals of all levels. */
 static void go_up(struct tree *t, const struct order_columns *x, char *scratch) {
   const struct order_function *f = t->f;
-  const uint64_t most = longest(t->s);
-  lay_out(t, scratch);
+  const uint64_t most = order_tree_longest(t->s);
+  order_tree_lay_out(t, scratch);
   for (uint32_t c = 0; c < f->columns; c++) {
     t->level[0].at[c] = x->at[c] + t->s.offsets[0] * f->bytes[c];
   }
@@ -172,7 +175,7 @@ static void go_up(struct tree *t, const struct order_columns *x, char *scratch) 
     for (uint32_t c = 0; c < f->columns; c++) {
       n = split_pairs(f->bytes[c], t->level[l].at[c], t->s, l, t->left.at[c], t->right.at[c]);
     }
-    combine(f, n, &t->left, &t->right, &t->level[l + 1]);
+    order_tree_combine(f, n, &t->left, &t->right, &t->level[l + 1]);
     for (uint32_t c = 0; c < f->columns && l + 1 < ORDER_TILE_LEVELS; c++) {
       t->level[l + 2].at[c] = t->level[l + 1].at[c] + n * f->bytes[c];
     }
@@ -196,7 +199,7 @@ static void fold_level(const struct tree *t, unsigned l, const struct order_colu
     copy_item(f, &t->right, n, &t->level[l], at - 1);
     segment[n++] = k;
   }
-  if (n > 0) combine(f, n, &t->left, &t->right, &t->left);
+  if (n > 0) order_tree_combine(f, n, &t->left, &t->right, &t->left);
   for (uint64_t i = 0; i < n; i++) copy_item(f, out, segment[i], &t->left, i);
 }
 
@@ -225,11 +228,11 @@ unsigned order_roots(const struct order_function *f, const struct order_columns 
 }
 
 /* item 0 of out = f(item 0 of out, item i of x). */
-static void append(const struct order_function *f, const struct order_columns *out,
-                   const struct order_columns *x, uint64_t i) {
+static void order_tree_append(const struct order_function *f, const struct order_columns *out,
+                              const struct order_columns *x, uint64_t i) {
   struct order_columns right;
   for (uint32_t c = 0; c < f->columns; c++) right.at[c] = x->at[c] + i * f->bytes[c];
-  combine(f, 1, out, &right, out);
+  order_tree_combine(f, 1, out, &right, out);
 }
 
 void order_total(const struct order_function *f, const struct order_columns *x, uint64_t tiles,
@@ -254,13 +257,13 @@ void order_total(const struct order_function *f, const struct order_columns *x, 
     }
     count = order_roots(f, &rest_of, rest, &to, scratch);
     order_total(f, x, whole, 0, out, scratch);
-    for (unsigned i = 0; i < count; i++) append(f, out, &to, i);
+    for (unsigned i = 0; i < count; i++) order_tree_append(f, out, &to, i);
   } else if (rest > 0) {
     order_reduce(f, x, (struct order_segments){offsets, 1}, out, scratch);
   }
   for (uint32_t c = 0; c < f->columns; c++) last.at[c] += tiles * f->bytes[c];
   if (tiles == 0) copy_item(f, out, 0, &last, 0);
-  for (unsigned i = tiles == 0; i < roots; i++) append(f, out, &last, i);
+  for (unsigned i = tiles == 0; i < roots; i++) order_tree_append(f, out, &last, i);
 }
 
 /* ---- scans ---- */
@@ -274,24 +277,24 @@ static void go_down(const struct tree *t, unsigned l, bool first,
     n = split_steps(f->bytes[c], t->level[l].at[c], above->at[c], t->s, l, t->left.at[c],
                     t->right.at[c]);
   }
-  combine(f, n, &t->left, &t->right, &t->left);
+  order_tree_combine(f, n, &t->left, &t->right, &t->left);
   for (uint32_t c = 0; c < f->columns; c++) {
-    merge(f->bytes[c], t->level[l].at[c], above->at[c], t->left.at[c], t->s, l, first,
-          out->at[c]);
+    order_tree_merge(f->bytes[c], t->level[l].at[c], above->at[c], t->left.at[c], t->s, l,
+                     first, out->at[c]);
   }
 }
 
 /* Of each segment all prefixes but the last, or, inclusive, but the first. */
-static void deliver(const struct tree *t, const struct order_columns *prefixes, bool inclusive,
-                    bool first, const struct order_columns *out) {
+static void order_tree_deliver(const struct tree *t, const struct order_columns *prefixes,
+                               bool inclusive, bool first, const struct order_columns *out) {
   for (uint32_t c = 0; c < t->f->columns; c++) {
     const unsigned bytes = t->f->bytes[c];
     const uint64_t skipped = !inclusive && first; /* nobody's */
     for (uint64_t k = 0; k < t->s.count; k++) {
       const uint64_t at = t->s.offsets[k], n = t->s.offsets[k + 1] - at;
       if (n <= skipped) continue;
-      copy(out->at[c], at + skipped, prefixes->at[c],
-           at - t->s.offsets[0] + k + inclusive + skipped, n - skipped, bytes);
+      order_tree_copy(out->at[c], at + skipped, prefixes->at[c],
+                      at - t->s.offsets[0] + k + inclusive + skipped, n - skipped, bytes);
     }
   }
 }
@@ -315,7 +318,7 @@ void order_scan(const struct order_function *f, const struct order_columns *x,
     here = above;
     above = next;
   }
-  deliver(&t, &above, inclusive, !before, out);
+  order_tree_deliver(&t, &above, inclusive, !before, out);
 }
 
 /* ---- from tile to tile ---- */
@@ -331,7 +334,7 @@ void order_before(const struct order_function *f, const struct order_state *stat
                   const struct order_columns *out) {
   const int depth = __builtin_popcountll(state->tiles) - 1;
   for (uint32_t c = 0; c < f->columns; c++) {
-    copy(out->at[c], 0, &state->until[c][depth], 0, 1, f->bytes[c]);
+    order_tree_copy(out->at[c], 0, &state->until[c][depth], 0, 1, f->bytes[c]);
   }
 }
 
@@ -342,14 +345,14 @@ void order_advance(const struct order_function *f, struct order_state *state,
   copy_item(f, &here, 0, total, 0);
   for (uint64_t bits = state->tiles; bits & 1; bits >>= 1) { /* two subtrees of one size */
     const struct order_columns left = at_depth(f, state->totals, --depth);
-    combine(f, 1, &left, &here, &left);
+    order_tree_combine(f, 1, &left, &here, &left);
     here = left;
   }
   const struct order_columns until = at_depth(f, state->until, depth);
   copy_item(f, &until, 0, &here, 0);
   if (depth > 0) {
     const struct order_columns before = at_depth(f, state->until, depth - 1);
-    combine(f, 1, &before, &here, &until);
+    order_tree_combine(f, 1, &before, &here, &until);
   }
   state->tiles++;
 }

@@ -30,7 +30,7 @@ static const struct exact_row exact_rows[CVL_ELEM_COUNT][OP_COUNT] = {
 #include "cvl-cpu/combine/table.h"
 };
 
-static const struct exact_row *row_of(const struct scatter_column *c) {
+static const struct exact_row *scatter_exact_row_of(const struct scatter_column *c) {
   return &exact_rows[c->elem][c->exact];
 }
 
@@ -40,8 +40,9 @@ static void accumulate_step(struct scatter_job *j, uint64_t position, uint64_t n
   const struct range *r = with;
   for (uint32_t c = 0; c < j->s->columns; c++) {
     const struct scatter_column *column = &j->s->column[c];
-    row_of(column)->accumulate(n, scatter_values(j, c, position), !column->same, at, r->low,
-                               j->ranges == 1 ? NOWHERE : r->high, column->out);
+    scatter_exact_row_of(column)->accumulate(n, scatter_values(j, c, position), !column->same,
+                                             at, r->low, j->ranges == 1 ? NOWHERE : r->high,
+                                             column->out);
   }
 }
 
@@ -68,8 +69,8 @@ static void accumulate_own_step(struct scatter_job *j, uint64_t position, uint64
   const unsigned *worker = with;
   for (uint32_t c = 0; c < j->s->columns; c++) {
     const struct scatter_column *column = &j->s->column[c];
-    row_of(column)->accumulate(n, scatter_values(j, c, position), !column->same, at, 0, NOWHERE,
-                               own(j, *worker, c));
+    scatter_exact_row_of(column)->accumulate(n, scatter_values(j, c, position), !column->same,
+                                             at, 0, NOWHERE, own(j, *worker, c));
   }
 }
 
@@ -90,7 +91,7 @@ static bool accumulate_apart(struct scatter_job *j, uint64_t site, char *arrays)
       if (t == 0) {
         memcpy(column->out, column->defaults, total * j->bytes[c]);
       } else {
-        row_of(column)->clear(total, arrays);
+        scatter_exact_row_of(column)->clear(total, arrays);
         arrays += (total * j->bytes[c] + VECTOR_SLACK - 1) / VECTOR_SLACK * VECTOR_SLACK;
       }
     }
@@ -102,7 +103,7 @@ static bool accumulate_apart(struct scatter_job *j, uint64_t site, char *arrays)
   }
   for (unsigned t = 1; t < threads; t++) {
     for (uint32_t c = 0; c < j->s->columns; c++) {
-      row_of(&j->s->column[c])->merge(total, own(j, t, c), j->s->column[c].out);
+      scatter_exact_row_of(&j->s->column[c])->merge(total, own(j, t, c), j->s->column[c].out);
     }
   }
   return true;

@@ -37,7 +37,7 @@ struct group_job {
   size_t worker_bytes;
 };
 
-static uint64_t least(uint64_t a, uint64_t b) {
+static uint64_t scatter_group_least(uint64_t a, uint64_t b) {
   return a < b ? a : b;
 }
 
@@ -48,7 +48,7 @@ static struct order_columns columns_from(const struct scatter_job *j,
   return at;
 }
 
-static struct order_columns results(const struct scatter_job *j, uint64_t d) {
+static struct order_columns scatter_group_results(const struct scatter_job *j, uint64_t d) {
   struct order_columns out = {{NULL}};
   for (uint32_t c = 0; c < j->s->columns; c++) out.at[c] = j->s->column[c].out;
   return columns_from(j, &out, d);
@@ -76,8 +76,9 @@ static void count_step(struct scatter_job *j, uint64_t position, uint64_t n, con
 /* Hands the elements of a chunk to `take`. */
 static void visit_chunk(const struct group_job *g, uint64_t chunk, scatter_take *take) {
   const uint64_t steps = segments_steps(&g->j->s->near), each = steps / g->chunks + 1;
-  const uint64_t first = least(chunk * each, steps);
-  scatter_steps(g->j, first, least(first + each, steps), take, g->slots + chunk * g->row);
+  const uint64_t first = scatter_group_least(chunk * each, steps);
+  scatter_steps(g->j, first, scatter_group_least(first + each, steps), take,
+                g->slots + chunk * g->row);
 }
 
 static void count_chunks(void *job, uint64_t first, uint64_t last, unsigned worker) {
@@ -92,8 +93,8 @@ static void count_chunks(void *job, uint64_t first, uint64_t last, unsigned work
 /* Where element i of a step goes, i being the next one. A cache line of a bucket is written
  * long after the one before it, so that no hardware sees it coming: it is prefetched meanwhile.
  */
-static inline uint64_t take_slot(const struct group_job *g, uint64_t at, uint64_t *slots,
-                                 size_t bytes) {
+static inline uint64_t scatter_group_take_slot(const struct group_job *g, uint64_t at,
+                                               uint64_t *slots, size_t bytes) {
   const uint64_t slot = slots[at >> g->shift]++;
   __builtin_prefetch(g->sorted.at[0] + VECTOR_SLACK + slot * bytes, 1);
   if (g->shift == 0) return slot;
@@ -117,7 +118,8 @@ static void move_column(const struct scatter_job *j, uint32_t c, uint64_t positi
 static void move_columns(struct scatter_job *j, uint64_t position, uint64_t n,
                          const uint64_t *at, void *with) {
   uint64_t to[SCATTER_STEP];
-  for (uint64_t i = 0; i < n; i++) to[i] = take_slot(j->group, at[i], with, j->bytes[0]);
+  for (uint64_t i = 0; i < n; i++)
+    to[i] = scatter_group_take_slot(j->group, at[i], with, j->bytes[0]);
   for (uint32_t c = 0; c < j->s->columns; c++) move_column(j, c, position, n, to);
 }
 
@@ -129,7 +131,8 @@ static void move_columns(struct scatter_job *j, uint64_t position, uint64_t n,
     const type *v = (const type *)(const void *)scatter_values(j, 0, position);                \
     type *out = (type *)(void *)g->sorted.at[0];                                               \
     const uint64_t step = !j->s->column[0].same;                                               \
-    for (uint64_t i = 0; i < n; i++) out[take_slot(g, at[i], with, sizeof *v)] = v[i * step];  \
+    for (uint64_t i = 0; i < n; i++)                                                           \
+      out[scatter_group_take_slot(g, at[i], with, sizeof *v)] = v[i * step];                   \
   }                                                                                            \
   /* From a bucket, grouped by destination. */                                                 \
   static void group_##suffix(uint64_t n, const uint16_t *within, uint64_t *ends,               \
@@ -189,7 +192,7 @@ static void reduce_tile(const struct group_job *g, const struct order_function *
                         uint64_t tile, char *scratch) {
   const uint64_t at = g->starts[p] + tile * ORDER_TILE;
   const struct order_columns x = columns_from(g->j, &g->sorted, at);
-  order_roots(f, &x, least(g->starts[p + 1] - at, ORDER_TILE), &x, scratch);
+  order_roots(f, &x, scatter_group_least(g->starts[p + 1] - at, ORDER_TILE), &x, scratch);
 }
 
 /* Reduces tiles first <= t < last, counted through all buckets. */
@@ -206,8 +209,8 @@ static void reduce_tiles(void *job, uint64_t first, uint64_t last, unsigned work
       t++;
       continue;
     }
-    const uint64_t many = short_buckets(g, p, least(p + (last - t), g->buckets));
-    const struct order_columns out = results(g->j, p);
+    const uint64_t many = short_buckets(g, p, scatter_group_least(p + (last - t), g->buckets));
+    const struct order_columns out = scatter_group_results(g->j, p);
     order_reduce(f, &g->sorted, (struct order_segments){g->starts + p, many}, &out, scratch);
     p += many;
     t += many;
@@ -219,7 +222,8 @@ static void reduce_totals(struct group_job *g, uint64_t p) {
   struct scatter_job *j = g->j;
   char *scratch;
   const struct order_function *f = j->s->function(j->s->with, 0, &scratch);
-  const struct order_columns x = columns_from(j, &g->sorted, g->starts[p]), out = results(j, p);
+  const struct order_columns x = columns_from(j, &g->sorted, g->starts[p]),
+                             out = scatter_group_results(j, p);
   const uint64_t n = g->starts[p + 1] - g->starts[p], tiles = n / ORDER_TILE;
   const unsigned roots = (unsigned)__builtin_popcountll(n % ORDER_TILE);
   for (uint32_t c = 0; c < j->s->columns; c++) {
@@ -253,7 +257,7 @@ struct bucket {
 };
 
 static uint64_t destinations(const struct group_job *g, uint64_t p) {
-  return least(g->j->s->far.total - (p << g->shift), UINT64_C(1) << g->shift);
+  return scatter_group_least(g->j->s->far.total - (p << g->shift), UINT64_C(1) << g->shift);
 }
 
 static struct bucket bucket_of(const struct group_job *g, uint64_t p, unsigned worker) {
@@ -290,7 +294,7 @@ static void lay_out_groups(const struct group_job *g, const struct bucket *x) {
 static void group_columns(const struct group_job *g, const struct bucket *x) {
   const struct scatter_job *j = g->j;
   for (uint64_t i = 0; i < x->n; i += SCATTER_STEP) {
-    const uint64_t n = least(x->n - i, SCATTER_STEP);
+    const uint64_t n = scatter_group_least(x->n - i, SCATTER_STEP);
     const uint16_t *within = g->within + x->from + i;
     uint64_t to[SCATTER_STEP];
     for (uint64_t k = 0; k < n; k++) to[k] = x->ends[within[k]]++;
@@ -326,7 +330,7 @@ static void reduce_long(const struct scatter_job *j, const struct order_function
   for (uint64_t i = 0; i * ORDER_TILE < n; i++) {
     const struct order_columns x = columns_from(j, all, i * ORDER_TILE),
                                totals = columns_from(j, all, i);
-    order_roots(f, &x, least(n - i * ORDER_TILE, ORDER_TILE), &totals, scratch);
+    order_roots(f, &x, scatter_group_least(n - i * ORDER_TILE, ORDER_TILE), &totals, scratch);
   }
   order_total(f, all, n / ORDER_TILE, (unsigned)__builtin_popcountll(n % ORDER_TILE), out,
               scratch);
@@ -341,7 +345,7 @@ static void reduce_groups(const struct scatter_job *j, const struct bucket *x,
            offsets[d + many + 1] - offsets[d] <= ORDER_TILE) {
       many++;
     }
-    const struct order_columns out = results(j, x->first + d);
+    const struct order_columns out = scatter_group_results(j, x->first + d);
     if (many == 0) {
       const struct order_columns all = columns_from(j, &x->groups, offsets[d]);
       reduce_long(j, f, &all, offsets[d + 1] - offsets[d], &out, scratch);
@@ -413,12 +417,12 @@ static size_t lines(size_t bytes) {
   return (bytes + 2 * VECTOR_SLACK - 1) / VECTOR_SLACK * VECTOR_SLACK;
 }
 
-static struct group_job plan(struct scatter_job *j) {
+static struct group_job scatter_group_plan(struct scatter_job *j) {
   struct group_job g = {.j = j, .chunks = 1};
   const uint64_t work = segments_steps(&j->s->near), far = j->s->far.total;
   const uint64_t chunks = (uint64_t)pool_threads(j->c->pool) * CHUNKS;
   if (grain_for(j->c, work, WIDEST) < work && pool_threads(j->c->pool) > 1)
-    g.chunks = least(chunks, work / CHUNK_STEPS + 1);
+    g.chunks = scatter_group_least(chunks, work / CHUNK_STEPS + 1);
   while (far > BUCKETS_OF_ONE && (far - 1) >> g.shift >= BUCKETS_OF_MORE &&
          g.shift < SHIFT_MOST)
     g.shift++;
@@ -429,7 +433,7 @@ static struct group_job plan(struct scatter_job *j) {
 
 /* Memory for counts and starts, and for the elements in buckets. */
 bool scatter_grouped(struct scatter_job *j, uint64_t site) {
-  struct group_job g = plan(j);
+  struct group_job g = scatter_group_plan(j);
   const uint64_t n = j->s->near.total, items = n + (g.shift == 0 ? g.buckets : 0);
   const size_t tables = lines((g.chunks * g.row + 3 * g.buckets + 2) * sizeof *g.slots);
   const size_t within = g.shift > 0 ? lines(n * sizeof *g.within) : 0;

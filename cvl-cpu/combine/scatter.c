@@ -13,8 +13,8 @@ static bool is_located(const struct scatter_job *j, struct walk *w, uint64_t las
 
 /* Locates the indices from w->position to before `last`, in `room` or where they are. Returns
  * how many are within range. */
-static uint64_t locate(const struct scatter_job *j, struct walk *w, uint64_t last,
-                       uint64_t *room, const uint64_t **at) {
+static uint64_t scatter_locate(const struct scatter_job *j, struct walk *w, uint64_t last,
+                               uint64_t *room, const uint64_t **at) {
   const uint64_t n = last - w->position;
   const char *index =
       (const char *)j->s->index + w->position * elem_bytes((uint8_t)j->c->int_elem);
@@ -50,7 +50,7 @@ static void visit(struct scatter_job *j, struct walk w, uint64_t end, scatter_ta
     const uint64_t begin = w.position;
     const uint64_t n = end - begin < SCATTER_STEP ? end - begin : SCATTER_STEP;
     fetch_next(j, begin);
-    const uint64_t *at, found = locate(j, &w, begin + n, room, &at);
+    const uint64_t *at, found = scatter_locate(j, &w, begin + n, room, &at);
     if (found < n) {
       note_lowest(&j->fault, begin + found);
       return;
@@ -81,7 +81,7 @@ bool scatter_ranges(struct scatter_job *j, uint64_t site, pool_body *body) {
   return all_done(j->c, site, pool_for(j->c->pool, j->ranges, 1, body, j));
 }
 
-static bool scatter(struct scatter_job *j, uint64_t site) {
+static bool cpu_cpu_scatter(struct scatter_job *j, uint64_t site) {
   bool exact = j->s->near.total == 0 || j->s->far.total == 0;
   for (uint32_t i = 0, all = 1; i < j->s->columns; i++) {
     all &= j->s->column[i].exact != OP_NONE;
@@ -101,7 +101,7 @@ bool cpu_combine_scatter(struct cvl_context *c, uint64_t site,
     j.bytes[i] = elem_bytes(s->column[i].elem);
   }
   if (s->far.total == 0 && s->near.total == 0) return true;
-  if (!scatter(&j, site)) return false;
+  if (!cpu_cpu_scatter(&j, site)) return false;
   if (j.fault == UINT64_MAX) return true;
   const uint64_t k = segment_at(&s->near, j.fault);
   return segment_fault(c, site, CVL_E_INDEX, j.fault,

@@ -37,7 +37,7 @@ static bool processor_has(const char *needs) {
 
 /* ---- the file ---- */
 
-static const char *check(void *library) {
+static const char *ahead_check(void *library) {
   const char *version = dlsym(library, FUSED_VERSION_SYMBOL);
   const char *needs = dlsym(library, FUSED_NEEDS_SYMBOL);
   if (!version || !needs) {
@@ -60,7 +60,7 @@ struct ahead *ahead_open(const char *file, const char **why) {
     *why = "the file of kernels is no library that can be loaded";
     return NULL;
   }
-  const char *wrong = check(library);
+  const char *wrong = ahead_check(library);
   if (!wrong) return library;
   *why = wrong;
   dlclose(library);

@@ -49,7 +49,7 @@ bool child_ended(pid_t child, int *status) {
   return ended != 0;
 }
 
-static void pause_briefly(void) {
+static void child_pause_briefly(void) {
   enum { NANOSECONDS = 2000000 }; /* a compiler takes some hundred times as many */
   nanosleep(&(struct timespec){.tv_nsec = NANOSECONDS}, NULL);
 }
@@ -57,7 +57,7 @@ static void pause_briefly(void) {
 bool child_await(pid_t child, struct cvl_stop stop, int *status) {
   while (!child_ended(child, status)) {
     if (stop.asks && stop.asks(stop.with)) return false;
-    pause_briefly();
+    child_pause_briefly();
   }
   return true;
 }
@@ -71,7 +71,7 @@ void child_end(pid_t child) {
       kill(-child, SIGKILL); /* those it has not waited for */
       return;
     }
-    pause_briefly();
+    child_pause_briefly();
   }
   kill(-child, SIGKILL);
   while (waitpid(child, &status, 0) < 0 && errno == EINTR) {

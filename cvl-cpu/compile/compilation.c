@@ -26,7 +26,7 @@ static void leave_all(struct compile_cache *c, struct compilation *x, enum code_
   x->members = 0;
 }
 
-static void fail(struct compile_cache *c, struct compilation *x) {
+static void compilation_fail(struct compile_cache *c, struct compilation *x) {
   leave_all(c, x, FAILED);
 }
 
@@ -37,13 +37,13 @@ static void fail_to_compile(struct compile_cache *c, struct compilation *x) {
   leave_all(c, x, several ? WAITING : FAILED);
 }
 
-static void add_member(struct compilation *x, struct compiled_code *code) {
+static void compilation_add_member(struct compilation *x, struct compiled_code *code) {
   code->compilation = x;
   code->state = COMPILING;
   x->members++;
 }
 
-static bool is_wanted(const struct compiled_code *code) {
+static bool compilation_is_wanted(const struct compiled_code *code) {
   return code->state == WAITING && code->wanted;
 }
 
@@ -54,7 +54,7 @@ static size_t file_bytes(const struct compile_cache *c) {
   if (c->one_by_one) return 0;
   if (!c->waits) return COMPILE_TOGETHER;
   for (const struct compiled_code *code = c->codes; code; code = code->next) {
-    if (is_wanted(code)) wanted += code->length;
+    if (compilation_is_wanted(code)) wanted += code->length;
   }
   for (unsigned i = 0; i < MOST_AT_ONCE; i++) idle += c->compilations[i].members == 0;
   return wanted > idle * COMPILE_TOGETHER ? wanted / idle : COMPILE_TOGETHER;
@@ -65,11 +65,11 @@ static void choose_members(struct compile_cache *c, struct compilation *x,
                            struct compiled_code *first) {
   const size_t most = file_bytes(c);
   size_t bytes = first->length;
-  add_member(x, first);
+  compilation_add_member(x, first);
   for (struct compiled_code *code = c->codes; code && bytes < most; code = code->next) {
-    if (!is_wanted(code)) continue;
+    if (!compilation_is_wanted(code)) continue;
     bytes += code->length;
-    add_member(x, code);
+    compilation_add_member(x, code);
   }
 }
 
@@ -138,7 +138,7 @@ void compilation_start(struct compile_cache *c, struct compilation *x,
                        struct compiled_code *first) {
   choose_members(c, x, first);
   if (!compile_directory(c, true)) {
-    fail(c, x);
+    compilation_fail(c, x);
     return;
   }
   compile_name_file(c, x);
@@ -150,15 +150,15 @@ void compilation_start(struct compile_cache *c, struct compilation *x,
       cache_begin_scratch(c->directory, x->file, x->scratch_name, sizeof x->scratch_name);
   if (x->scratch < 0) {
     compile_complain(c, errno);
-    fail(c, x);
+    compilation_fail(c, x);
   } else if (!start_compiler(c, x)) {
     cache_end_scratch(c->directory, x->scratch, x->scratch_name);
-    fail(c, x);
+    compilation_fail(c, x);
   }
 }
 
 /* Stores the compiler's output. */
-static bool keep(struct compile_cache *c, const struct compilation *x) {
+static bool compilation_keep(struct compile_cache *c, const struct compilation *x) {
   size_t bytes = 0;
   char *data = compiler_object(x->scratch, c->heap, &bytes);
   if (!data) return false;
@@ -169,14 +169,14 @@ static bool keep(struct compile_cache *c, const struct compilation *x) {
 }
 
 /* After the compiler has ended. */
-static void finish(struct compile_cache *c, struct compilation *x, bool succeeded) {
+static void compilation_finish(struct compile_cache *c, struct compilation *x, bool succeeded) {
   if (!succeeded) {
     fail_to_compile(c, x);
-  } else if (keep(c, x)) {
+  } else if (compilation_keep(c, x)) {
     hand_out(c, x);
     cache_make_room(c->directory, COMPILED_PREFIX, COMPILED_SUFFIX, CACHE_MOST_BYTES);
   } else {
-    fail(c, x);
+    compilation_fail(c, x);
   }
   cache_end_scratch(c->directory, x->scratch, x->scratch_name);
 }
@@ -186,7 +186,7 @@ void compilation_look(struct compile_cache *c, struct compilation *x, bool wait)
   if (x->members == 0) return;
   const bool ended =
       wait ? child_await(x->process, c->stop, &status) : child_ended(x->process, &status);
-  if (ended) finish(c, x, WIFEXITED(status) && WEXITSTATUS(status) == 0);
+  if (ended) compilation_finish(c, x, WIFEXITED(status) && WEXITSTATUS(status) == 0);
 }
 
 /* What is made for others, too, goes on. */

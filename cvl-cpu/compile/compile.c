@@ -50,7 +50,7 @@ void compile_cache_free(struct compile_cache *c) {
 
 /* ---- which, and when ---- */
 
-static bool asked_to_end(const struct compile_cache *c) {
+static bool compile_asked_to_end(const struct compile_cache *c) {
   return c->stop.asks && c->stop.asks(c->stop.with);
 }
 
@@ -72,10 +72,10 @@ static struct compiled_code *first_wanted(const struct compile_cache *c) {
 }
 
 /* Begins as many compilations as may be under way, that of this code first. */
-static void begin(struct compiled_code *code) {
+static void compile_begin(struct compiled_code *code) {
   struct compile_cache *c = code->cache;
   struct compiled_code *next = code->state == WAITING ? code : first_wanted(c);
-  for (; next && !asked_to_end(c); next = first_wanted(c)) {
+  for (; next && !compile_asked_to_end(c); next = first_wanted(c)) {
     struct compilation *idle = look_at_all(c);
     if (!idle) return;
     compilation_start(c, idle, next);
@@ -83,21 +83,21 @@ static void begin(struct compiled_code *code) {
 }
 
 /* Waits until a code is ready or has failed, or somebody asks to end. */
-static void await(struct compiled_code *code) {
+static void compile_await(struct compiled_code *code) {
   struct compile_cache *c = code->cache;
-  while ((code->state == WAITING || code->state == COMPILING) && !asked_to_end(c)) {
+  while ((code->state == WAITING || code->state == COMPILING) && !compile_asked_to_end(c)) {
     compilation_look(c, code->compilation ? code->compilation : &c->compilations[0], true);
-    begin(code);
+    compile_begin(code);
   }
 }
 
 /* ---- the interface: one thread at a time ---- */
 
-static void lock(const struct compiled_code *code) {
+static void compile_lock(const struct compiled_code *code) {
   pthread_mutex_lock(&code->cache->lock);
 }
 
-static void unlock(const struct compiled_code *code) {
+static void compile_unlock(const struct compiled_code *code) {
   pthread_mutex_unlock(&code->cache->lock);
 }
 
@@ -115,7 +115,7 @@ static void count_unasked(struct compiled_code *code) {
 }
 
 /* Another code of the same text, which is used instead; or this one, from now on. */
-static struct compiled_code *join(struct compiled_code *code) {
+static struct compiled_code *compile_join(struct compiled_code *code) {
   struct compile_cache *cache = code->cache;
   compile_name(code);
   for (struct compiled_code *other = cache->codes; other; other = other->next) {
@@ -140,7 +140,7 @@ static struct compiled_code *new_code(struct compile_cache *cache, const char *p
   *code = (struct compiled_code){.cache = cache, .references = 1, .length = length};
   snprintf(code->prefix, sizeof code->prefix, "%s", prefix);
   memcpy(code->text, text, length);
-  if (!ahead) return join(code);
+  if (!ahead) return compile_join(code);
   code->state = READY;
   return code;
 }
@@ -154,44 +154,44 @@ struct compiled_code *compile_text(struct compile_cache *cache, const char *pref
 }
 
 struct compiled_code *compiled_retain(struct compiled_code *code) {
-  lock(code);
+  compile_lock(code);
   code->references++;
-  unlock(code);
+  compile_unlock(code);
   return code;
 }
 
-static bool is_in(const struct compiled_code *code, enum code_state state) {
-  lock(code);
+static bool compile_is_in(const struct compiled_code *code, enum code_state state) {
+  compile_lock(code);
   const bool is = code->state == state;
-  unlock(code);
+  compile_unlock(code);
   return is;
 }
 
 bool compiled_cached(const struct compiled_code *code) {
-  return is_in(code, READY);
+  return compile_is_in(code, READY);
 }
 
 bool compiled_failed(const struct compiled_code *code) {
-  return is_in(code, FAILED);
+  return compile_is_in(code, FAILED);
 }
 
 bool compiled_unasked(const struct compiled_code *code) {
-  lock(code);
+  compile_lock(code);
   const bool is = code->unasked || code->state == READY;
-  unlock(code);
+  compile_unlock(code);
   return is;
 }
 
 bool compiled_ready(struct compiled_code *code) {
-  lock(code);
+  compile_lock(code);
   if (code->state == WAITING || code->state == COMPILING) {
     code->wanted = true;
     (void)look_at_all(code->cache);
-    begin(code);
-    if (code->cache->waits) await(code);
+    compile_begin(code);
+    if (code->cache->waits) compile_await(code);
   }
   const bool ready = code->state == READY;
-  unlock(code);
+  compile_unlock(code);
   return ready;
 }
 
@@ -203,7 +203,7 @@ void *compiled_function(const struct compiled_code *code, const char *name) {
   return dlsym(code->library, whole);
 }
 
-static void leave(struct compiled_code *code) {
+static void compile_leave(struct compiled_code *code) {
   struct compiled_code **at = &code->cache->codes;
   while (*at && *at != code) at = &(*at)->next;
   if (*at) *at = code->next;
@@ -214,7 +214,7 @@ void compiled_free(struct compiled_code *code) {
   struct compile_cache *cache = code->cache;
   pthread_mutex_lock(&cache->lock);
   if (--code->references == 0) {
-    leave(code);
+    compile_leave(code);
     if (code->compilation) compilation_leave(code);
     if (code->unasked) cache->unasked -= code->length;
     if (code->library) dlclose(code->library);

@@ -12,7 +12,7 @@
 /* ---- the directory ---- */
 
 /* Compiles nothing more, and reports why. */
-static void complain(struct compile_cache *c, const char *why) {
+static void load_complain(struct compile_cache *c, const char *why) {
   char line[CACHE_WHY + 64];
   snprintf(line, sizeof line, "superoperators are not compiled: %s", why);
   if (!c->given_up) cvl_say(&c->say, line);
@@ -22,7 +22,7 @@ static void complain(struct compile_cache *c, const char *why) {
 void compile_complain(struct compile_cache *c, int error) {
   char why[CACHE_WHY], text[128];
   snprintf(why, sizeof why, "%s: %s", c->path, strerror_r(error, text, sizeof text));
-  if (!c->when_it_pays) complain(c, why);
+  if (!c->when_it_pays) load_complain(c, why);
   c->given_up = true;
 }
 
@@ -35,7 +35,7 @@ bool compile_directory(struct compile_cache *c, bool make) {
     return true;
   }
   if (opened == CACHE_NOT_THERE && !make) return false;
-  if (opened == CACHE_NOT_TRUSTED || !c->when_it_pays) complain(c, why);
+  if (opened == CACHE_NOT_TRUSTED || !c->when_it_pays) load_complain(c, why);
   c->given_up = true;
   return false;
 }
@@ -74,7 +74,7 @@ static bool is_made_for(void *library, const struct compiled_code *code) {
   return name && strncmp(name, code->name, sizeof code->name) == 0;
 }
 
-static bool is_loaded(const struct compile_cache *c, const char *file) {
+static bool load_is_loaded(const struct compile_cache *c, const char *file) {
   for (const struct compiled_code *code = c->codes; code; code = code->next) {
     if (code->library && strcmp(code->from, file) == 0) return true;
   }
@@ -89,7 +89,7 @@ static void *open_library(const struct compile_cache *c, const char *file) {
   char path[COMPILED_NAME + 64];
   uint64_t bytes;
   snprintf(path, sizeof path, "/proc/self/fd/%d/%s", c->directory, file);
-  if (is_loaded(c, file)) return dlopen(path, RTLD_NOW | RTLD_LOCAL | RTLD_NOLOAD);
+  if (load_is_loaded(c, file)) return dlopen(path, RTLD_NOW | RTLD_LOCAL | RTLD_NOLOAD);
   const int fd = cache_find(c->directory, file, &bytes);
   if (fd < 0) return NULL;
   void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);

@@ -32,8 +32,8 @@ enum {
 
 /* ---- the plan ---- */
 
-static uint32_t definition(const struct cvl_kernel *k, const struct superop_node *node,
-                           unsigned i) {
+static uint32_t affine_gather_definition(const struct cvl_kernel *k,
+                                         const struct superop_node *node, unsigned i) {
   return k->values[node->operands[i]].node;
 }
 
@@ -59,7 +59,8 @@ static bool has_long_segments(const struct cvl_kernel *k, const struct segments 
 
 bool fused_affine_suits(const struct cvl_kernel *k, uint32_t gather) {
   const struct fused_node *p = &k->nodes[gather];
-  const struct fused_node *index = &k->nodes[definition(k, &k->op->nodes[gather], 1)];
+  const struct fused_node *index =
+      &k->nodes[affine_gather_definition(k, &k->op->nodes[gather], 1)];
   return p->analysed && has_long_segments(k, &p->run.near) &&
          has_long_segments(k, &index->run.near);
 }
@@ -75,12 +76,13 @@ static uint32_t find_affine(struct cvl_kernel *k, bool by_columns) {
     p->run.skipped = p->run.filled = false;
     p->run.affine = node->role == ROLE_MAP || by_columns || has_long_segments(k, &p->run.near);
     for (unsigned j = 0; node->role == ROLE_MAP && j < node->operand_count; j++) {
-      p->run.affine &= k->nodes[definition(k, node, j)].run.affine;
+      p->run.affine &= k->nodes[affine_gather_definition(k, node, j)].run.affine;
     }
     if (node->role != ROLE_GATHER) continue;
     p->run.affine &=
         (p->run.action == ACT_GATHER || (by_columns && p->run.action == ACT_GATHER_RUNS)) &&
-        k->values[node->result].run.needed && k->nodes[definition(k, node, 1)].run.affine;
+        k->values[node->result].run.needed &&
+        k->nodes[affine_gather_definition(k, node, 1)].run.affine;
     gathers += p->run.affine;
   }
   return gathers;
@@ -194,7 +196,7 @@ static bool executes_maps(const struct cvl_kernel *k) {
 }
 
 /* Decides between runs, columns, and neither. */
-static void choose(struct cvl_kernel *k) {
+static void affine_gather_choose(struct cvl_kernel *k) {
   k->run.has_affine_runs = k->run.by_columns = k->run.by_rectangles = false;
   k->run.affine_gather_count = k->run.affine_value_count = 0;
   k->run.strip = k->usual_strip;
@@ -205,7 +207,7 @@ static void choose(struct cvl_kernel *k) {
 }
 
 void fused_affine_bind(struct cvl_kernel *k) {
-  choose(k);
+  affine_gather_choose(k);
   if (!k->run.has_affine_runs && !k->run.by_columns) return;
   k->run.row_length = row_length(k);
   if (k->run.runs_compiled) fused_compiled_skip_all(k->compiled);
@@ -242,23 +244,26 @@ static int64_t from_row_to_row(const struct fused_node *p, const void *x, uint64
 }
 
 /* Element i: an INT, or a BOOL. */
-static int64_t element(const void *x, uint64_t i, size_t bytes) {
+static int64_t affine_gather_element(const void *x, uint64_t i, size_t bytes) {
   return bytes == 1 ? ((const uint8_t *)x)[i] : int_element(x, i, bytes);
 }
 
-static struct affine spread(struct fused_worker *w, const struct fused_node *p,
-                            uint64_t position, size_t bytes, struct affine_extent *e) {
+static struct affine affine_gather_spread(struct fused_worker *w, const struct fused_node *p,
+                                          uint64_t position, size_t bytes,
+                                          struct affine_extent *e) {
   const uint64_t s = within_segment(w, p, position, e);
-  return (struct affine){true, element(p->run.values, s, bytes), 0,
+  return (struct affine){true, affine_gather_element(p->run.values, s, bytes), 0,
                          from_row_to_row(p, p->run.values, s, bytes, e)};
 }
 
-static struct affine progression(struct fused_worker *w, const struct fused_node *p,
-                                 uint64_t position, size_t bytes, struct affine_extent *e) {
+static struct affine affine_gather_progression(struct fused_worker *w,
+                                               const struct fused_node *p, uint64_t position,
+                                               size_t bytes, struct affine_extent *e) {
   const uint64_t s = within_segment(w, p, position, e);
-  const int64_t stride = element(p->run.strides, s, bytes);
+  const int64_t stride = affine_gather_element(p->run.strides, s, bytes);
   const uint64_t done = position - segment_start(&p->run.near, s);
-  const uint64_t start = (uint64_t)element(p->run.values, s, bytes) + done * (uint64_t)stride;
+  const uint64_t start =
+      (uint64_t)affine_gather_element(p->run.values, s, bytes) + done * (uint64_t)stride;
   uint64_t row_stride = (uint64_t)stride * w->k->run.row_length;
   if (p->run.near.count > 1) {
     row_stride = (uint64_t)from_row_to_row(p, p->run.values, s, bytes, e);
@@ -275,8 +280,8 @@ static struct affine interpret(struct fused_worker *w, uint32_t n, uint64_t posi
   const struct superop_node *node = &k->op->nodes[n];
   const struct fused_node *p = &k->nodes[n];
   const size_t bytes = k->values[node->result].bytes;
-  if (node->role == ROLE_SPREAD) return spread(w, p, position, bytes, e);
-  if (node->role == ROLE_INDEX) return progression(w, p, position, bytes, e);
+  if (node->role == ROLE_SPREAD) return affine_gather_spread(w, p, position, bytes, e);
+  if (node->role == ROLE_INDEX) return affine_gather_progression(w, p, position, bytes, e);
   const struct affine *operands[MAX_OPERANDS];
   for (unsigned i = 0; i < node->operand_count; i++)
     operands[i] = &w->affine[node->operands[i]];
@@ -285,8 +290,8 @@ static struct affine interpret(struct fused_worker *w, uint32_t n, uint64_t posi
 
 /* The element gathered at a position, in the source, if its index is below the limit in the
  * whole rectangle. */
-static struct fused_source source_of(struct fused_worker *w, uint32_t n, uint64_t position,
-                                     struct affine_extent *e) {
+static struct fused_source affine_gather_source_of(struct fused_worker *w, uint32_t n,
+                                                   uint64_t position, struct affine_extent *e) {
   const struct cvl_kernel *k = w->k;
   const struct superop_node *node = &k->op->nodes[n];
   const struct fused_node *p = &k->nodes[n];
@@ -313,7 +318,7 @@ static struct fused_source find_gathered(struct fused_worker *w, uint32_t n, uin
   const struct affine *index = &w->affine[w->k->op->nodes[n].operands[1]];
   if (index->stride != 1 && e->length < RUN_LEAST) e->length = 1;
   if (index->stride != 1 && e->length > 1) return (struct fused_source){0};
-  return source_of(w, n, position, e);
+  return affine_gather_source_of(w, n, position, e);
 }
 
 static void move_walks(struct fused_worker *w, uint64_t first) {
@@ -363,7 +368,8 @@ static void find_rectangle(struct fused_worker *w, uint64_t first, struct fused_
   }
   for (uint32_t i = 0; i < k->run.affine_gather_count; i++) {
     const uint32_t n = k->run.affine_gathers[i];
-    r->sources[i] = by_columns ? source_of(w, n, first, &e) : find_gathered(w, n, first, &e);
+    r->sources[i] =
+        by_columns ? affine_gather_source_of(w, n, first, &e) : find_gathered(w, n, first, &e);
     r->skipping &= r->sources[i].at != NULL;
   }
   for (uint32_t i = k->run.affine_gather_count; i < k->run.affine_value_count; i++) {
@@ -414,8 +420,8 @@ static void move_row(struct fused_worker *w, uint64_t first) {
 }
 
 /* The one with the current row in it. */
-static bool has_position(const struct fused_worker *w, const struct fused_rectangle *r,
-                         uint64_t first) {
+static bool affine_gather_has_position(const struct fused_worker *w,
+                                       const struct fused_rectangle *r, uint64_t first) {
   return w->row - r->row < r->rows && first - w->row_start - r->column < r->length;
 }
 
@@ -423,9 +429,9 @@ static bool has_position(const struct fused_worker *w, const struct fused_rectan
 static uint32_t rectangle_at(struct fused_worker *w, uint64_t first) {
   struct fused_rectangle *all = w->rectangles;
   const uint32_t next = all[w->rectangle].next;
-  if (has_position(w, &all[next], first)) return next;
+  if (affine_gather_has_position(w, &all[next], first)) return next;
   for (uint32_t i = 0; i < FUSED_RECTANGLES; i++) {
-    if (has_position(w, &all[i], first)) return all[w->rectangle].next = i;
+    if (affine_gather_has_position(w, &all[i], first)) return all[w->rectangle].next = i;
   }
   const uint32_t found = w->newest = (w->newest + 1) % FUSED_RECTANGLES;
   find_rectangle(w, first, &all[found]);
@@ -436,7 +442,7 @@ static uint32_t rectangle_at(struct fused_worker *w, uint64_t first) {
 
 /* ---- affine runs ---- */
 
-static void find_run(struct fused_worker *w, uint64_t first) {
+static void affine_gather_find_run(struct fused_worker *w, uint64_t first) {
   move_row(w, first);
   w->rectangle = rectangle_at(w, first);
   const struct fused_rectangle *r = &w->rectangles[w->rectangle];
@@ -455,16 +461,16 @@ static void fill_ints(char *to, size_t bytes, uint64_t start, uint64_t stride, u
 
 /* The buffer of affine value i: that of the step may be another one's when this one is filled.
  */
-static char *room_of(const struct fused_worker *w, uint32_t i) {
+static char *affine_gather_room_of(const struct fused_worker *w, uint32_t i) {
   return w->filled + i * w->k->run.strip * sizeof(uint64_t);
 }
 
 /* Writes n elements of affine value i. BOOLs are not written. */
-static const char *fill(struct fused_worker *w, uint32_t i, const struct fused_value *v,
-                        uint64_t first, uint64_t n) {
+static const char *affine_gather_fill(struct fused_worker *w, uint32_t i,
+                                      const struct fused_value *v, uint64_t first, uint64_t n) {
   const struct fused_rectangle *r = &w->rectangles[w->rectangle];
   const struct fused_source *s = &r->sources[i];
-  char *const to = room_of(w, i);
+  char *const to = affine_gather_room_of(w, i);
   if (v->elem == CVL_BOOL) return s->value.start ? w->all_true : w->all_false;
   const uint64_t stride = (uint64_t)s->value.stride;
   fill_ints(to, v->bytes,
@@ -483,13 +489,14 @@ static const char *source_at(const struct fused_worker *w, const struct fused_va
 
 uint64_t fused_affine_run(struct fused_worker *w, uint64_t first, uint64_t n) {
   const struct cvl_kernel *k = w->k;
-  if (first < w->run_first || first >= w->run_end) find_run(w, first);
+  if (first < w->run_first || first >= w->run_end) affine_gather_find_run(w, first);
   if (n > w->run_end - first) n = w->run_end - first;
   const struct fused_source *s = w->rectangles[w->rectangle].sources;
   for (uint32_t i = 0; i < k->run.affine_value_count; i++) {
     const struct fused_value *v = &k->values[k->op->nodes[k->run.affine_gathers[i]].result];
     const bool filled = i >= k->run.affine_gather_count && w->skipping;
-    w->gathered[i] = filled ? fill(w, i, v, first, n) : source_at(w, v, &s[i], first);
+    w->gathered[i] =
+        filled ? affine_gather_fill(w, i, v, first, n) : source_at(w, v, &s[i], first);
   }
   return n;
 }
@@ -548,7 +555,7 @@ void fused_affine_none(struct fused_worker *w) {
 }
 
 /* n copies of an element. */
-static void repeat(char *to, const char *one, size_t bytes, uint64_t n) {
+static void affine_gather_repeat(char *to, const char *one, size_t bytes, uint64_t n) {
   int64_t x = 0;
   memcpy(&x, one, bytes);
   if (bytes == 1) {
@@ -566,8 +573,8 @@ static const char *gathered_column(struct fused_worker *w, uint32_t i, uint64_t 
   const struct fused_value *v = &k->values[k->op->nodes[k->run.affine_gathers[i]].result];
   const char *at = s->at + column * s->bytes;
   if (s->row_bytes != 0) return at;
-  char *const to = room_of(w, i);
-  repeat(to, at, v->bytes, n);
+  char *const to = affine_gather_room_of(w, i);
+  affine_gather_repeat(to, at, v->bytes, n);
   return to;
 }
 
@@ -577,7 +584,7 @@ static const char *filled_column(struct fused_worker *w, uint32_t i, uint64_t co
   const struct cvl_kernel *k = w->k;
   const struct fused_value *v = &k->values[k->op->nodes[k->run.affine_gathers[i]].result];
   if (v->elem == CVL_BOOL) return c->start ? w->all_true : w->all_false;
-  char *const to = room_of(w, i);
+  char *const to = affine_gather_room_of(w, i);
   fill_ints(to, v->bytes, (uint64_t)c->start + column * (uint64_t)c->stride,
             (uint64_t)c->row_stride, n);
   return to;
@@ -641,7 +648,7 @@ void fused_affine_set_up(struct fused_worker *w, char *memory) {
   set_up_rectangles(w, of_rectangles);
   w->gathered = (const char **)(void *)sources;
   w->filled = (char *)(void *)(w->gathered + k->run.affine_value_count);
-  char *flags = room_of(w, k->run.affine_value_count);
+  char *flags = affine_gather_room_of(w, k->run.affine_value_count);
   w->all_true = memset(flags, 1, FUSED_STRIP);
   w->all_false = memset(flags + FUSED_STRIP, 0, FUSED_STRIP);
 }

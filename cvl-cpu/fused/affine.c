@@ -3,30 +3,33 @@
 
 #include "cvl-cpu/cpu.h"
 
-static void shorten(uint64_t *count, uint64_t to) {
+static void affine_shorten(uint64_t *count, uint64_t to) {
   if (to < *count) *count = to;
 }
 
 /* ---- ranges ---- */
 
 /* Whether x is far from where additions of two such numbers overflow. */
-static bool is_small(int64_t x, size_t bytes) {
+static bool affine_is_small(int64_t x, size_t bytes) {
   const int64_t most = bytes == 8 ? INT64_MAX / 4 : INT32_MAX;
   return -most <= x && x <= most;
 }
 
 /* The change from the first of `count` steps to the last, if it is small. */
-static bool distance(int64_t stride, uint64_t count, size_t bytes, int64_t *to) {
-  return is_small(stride, bytes) && count <= INT64_MAX &&
-         !__builtin_mul_overflow(stride, (int64_t)count - 1, to) && is_small(*to, bytes);
+static bool affine_distance(int64_t stride, uint64_t count, size_t bytes, int64_t *to) {
+  return affine_is_small(stride, bytes) && count <= INT64_MAX &&
+         !__builtin_mul_overflow(stride, (int64_t)count - 1, to) && affine_is_small(*to, bytes);
 }
 
 /* Whether the value wraps nowhere in the rectangle, nor comes near to it. */
 static bool is_straight_over(const struct affine *c, struct affine_extent e, size_t bytes) {
   int64_t along, across;
-  return is_small(c->start, bytes) && distance(c->stride, e.length, bytes, &along) &&
-         distance(c->row_stride, e.rows, bytes, &across) && is_small(c->start + along, bytes) &&
-         is_small(c->start + across, bytes) && is_small(c->start + along + across, bytes);
+  return affine_is_small(c->start, bytes) &&
+         affine_distance(c->stride, e.length, bytes, &along) &&
+         affine_distance(c->row_stride, e.rows, bytes, &across) &&
+         affine_is_small(c->start + along, bytes) &&
+         affine_is_small(c->start + across, bytes) &&
+         affine_is_small(c->start + along + across, bytes);
 }
 
 /* The same, of one row at least. */
@@ -40,7 +43,7 @@ static bool is_straight(const struct affine *c, struct affine_extent *e, size_t 
 /* ---- signs ---- */
 
 /* Of the values in the first row, the one closest to zero; they all have one sign. */
-static int64_t nearest(const struct affine *c, const struct affine_extent *e) {
+static int64_t affine_nearest(const struct affine *c, const struct affine_extent *e) {
   const int64_t last = c->start + c->stride * (int64_t)(e->length - 1);
   return (c->start < 0) == (last > c->start) ? last : c->start;
 }
@@ -48,16 +51,17 @@ static int64_t nearest(const struct affine *c, const struct affine_extent *e) {
 /* Keeps the rows in which values stay at least 0, or negative, as those of the first row are.
  */
 static void keep_rows(const struct affine *c, struct affine_extent *e) {
-  const int64_t x = nearest(c, e), pace = c->row_stride;
-  if (x < 0 && pace > 0) shorten(&e->rows, (uint64_t)((-x + pace - 1) / pace));
-  if (x >= 0 && pace < 0) shorten(&e->rows, (uint64_t)(x / -pace) + 1);
+  const int64_t x = affine_nearest(c, e), pace = c->row_stride;
+  if (x < 0 && pace > 0) affine_shorten(&e->rows, (uint64_t)((-x + pace - 1) / pace));
+  if (x >= 0 && pace < 0) affine_shorten(&e->rows, (uint64_t)(x / -pace) + 1);
 }
 
 /* Whether a value is negative, up to where this changes. */
 static bool is_negative(struct affine c, struct affine_extent *e) {
   if (c.start < 0 && c.stride > 0)
-    shorten(&e->length, (uint64_t)((-c.start + c.stride - 1) / c.stride));
-  if (c.start >= 0 && c.stride < 0) shorten(&e->length, (uint64_t)(c.start / -c.stride) + 1);
+    affine_shorten(&e->length, (uint64_t)((-c.start + c.stride - 1) / c.stride));
+  if (c.start >= 0 && c.stride < 0)
+    affine_shorten(&e->length, (uint64_t)(c.start / -c.stride) + 1);
   keep_rows(&c, e);
   return c.start < 0;
 }
@@ -69,7 +73,7 @@ static bool is_zero(struct affine c, struct affine_extent *e) {
     return true;
   }
   if (c.stride != 0 && (c.start < 0) != (c.stride < 0) && c.start % c.stride == 0)
-    shorten(&e->length, (uint64_t)(-(c.start / c.stride)));
+    affine_shorten(&e->length, (uint64_t)(-(c.start / c.stride)));
   const int64_t last = c.start + c.stride * (int64_t)(e->length - 1);
   if ((last < 0) != (c.start < 0)) {
     if (c.row_stride != 0) e->rows = 1;
@@ -92,8 +96,9 @@ static struct affine difference(const struct affine *a, const struct affine *b) 
                          a->row_stride - b->row_stride};
 }
 
-static struct affine compare(enum cvl_op op, const struct affine *a, const struct affine *b,
-                             size_t bytes, struct affine_extent *e) {
+static struct affine affine_compare(enum cvl_op op, const struct affine *a,
+                                    const struct affine *b, size_t bytes,
+                                    struct affine_extent *e) {
   if (!is_straight(a, e, bytes) || !is_straight(b, e, bytes)) return (struct affine){0};
   switch ((int)op) {
   case OP_LT: return truth(is_negative(difference(a, b), e));
@@ -106,14 +111,15 @@ static struct affine compare(enum cvl_op op, const struct affine *a, const struc
 }
 
 /* Quotient and remainder by one positive number, up to the next multiple of it. */
-static struct affine divide(enum cvl_op op, const struct affine *a, const struct affine *b,
-                            size_t bytes, struct affine_extent *e) {
+static struct affine affine_divide(enum cvl_op op, const struct affine *a,
+                                   const struct affine *b, size_t bytes,
+                                   struct affine_extent *e) {
   if (!is_straight(a, e, bytes) || !b->known || b->stride != 0 || b->start <= 0 ||
       a->start < 0 || a->stride < 0 || a->stride > 1)
     return (struct affine){0};
   const int64_t rest = a->start % b->start;
   if (b->row_stride != 0 || a->row_stride < 0 || a->row_stride % b->start != 0) e->rows = 1;
-  if (a->stride == 1) shorten(&e->length, (uint64_t)(b->start - rest));
+  if (a->stride == 1) affine_shorten(&e->length, (uint64_t)(b->start - rest));
   if (op == OP_DIV)
     return (struct affine){true, a->start / b->start, 0, a->row_stride / b->start};
   return (struct affine){true, rest, a->stride, 0};
@@ -126,8 +132,8 @@ static struct affine wrapped(uint64_t start, uint64_t stride, uint64_t row_strid
 }
 
 /* A product is affine if one factor is constant. */
-static struct affine product(const struct affine *a, const struct affine *b, size_t bytes,
-                             struct affine_extent *e) {
+static struct affine affine_product(const struct affine *a, const struct affine *b,
+                                    size_t bytes, struct affine_extent *e) {
   const uint64_t a0 = (uint64_t)a->start, b0 = (uint64_t)b->start;
   const bool a_varies = a->stride != 0 || a->row_stride != 0;
   const bool b_varies = b->stride != 0 || b->row_stride != 0;
@@ -138,8 +144,8 @@ static struct affine product(const struct affine *a, const struct affine *b, siz
 }
 
 /* a + sign * b */
-static struct affine sum(const struct affine *a, const struct affine *b, uint64_t sign,
-                         size_t bytes) {
+static struct affine affine_sum(const struct affine *a, const struct affine *b, uint64_t sign,
+                                size_t bytes) {
   return wrapped((uint64_t)a->start + sign * (uint64_t)b->start,
                  (uint64_t)a->stride + sign * (uint64_t)b->stride,
                  (uint64_t)a->row_stride + sign * (uint64_t)b->row_stride, bytes);
@@ -155,18 +161,18 @@ struct affine affine_map(enum cvl_op op, const struct affine *const operands[], 
   if (!b->known) return (struct affine){0};
   switch ((int)op) {
   case OP_DIV:
-  case OP_MOD: return divide(op, a, b, bytes, e);
+  case OP_MOD: return affine_divide(op, a, b, bytes, e);
   case OP_LT:
   case OP_LE:
   case OP_GT:
   case OP_GE:
   case OP_EQ:
-  case OP_NE: return compare(op, a, b, operand_bytes, e);
+  case OP_NE: return affine_compare(op, a, b, operand_bytes, e);
   case OP_AND: return truth(a->start && b->start);
   case OP_OR: return truth(a->start || b->start);
-  case OP_ADD: return sum(a, b, 1, bytes);
-  case OP_SUB: return sum(a, b, UINT64_MAX, bytes);
-  case OP_MUL: return product(a, b, bytes, e);
+  case OP_ADD: return affine_sum(a, b, 1, bytes);
+  case OP_SUB: return affine_sum(a, b, UINT64_MAX, bytes);
+  case OP_MUL: return affine_product(a, b, bytes, e);
   default: return (struct affine){0};
   }
 }
@@ -179,12 +185,13 @@ bool affine_is_below(const struct affine *index, uint64_t limit, size_t bytes,
 }
 
 /* Element i of x: an INT, or a BOOL. */
-static int64_t element(const void *x, uint64_t i, size_t bytes) {
+static int64_t affine_element(const void *x, uint64_t i, size_t bytes) {
   return bytes == 1 ? ((const uint8_t *)x)[i] : int_element(x, i, bytes);
 }
 
 static int64_t increase(const void *x, uint64_t i, size_t bytes) {
-  const uint64_t by = (uint64_t)element(x, i + 1, bytes) - (uint64_t)element(x, i, bytes);
+  const uint64_t by =
+      (uint64_t)affine_element(x, i + 1, bytes) - (uint64_t)affine_element(x, i, bytes);
   return bytes == 1 ? (int64_t)by : int_wrapped(by, bytes);
 }
 

@@ -21,7 +21,7 @@ uint64_t fused_size(const struct superop_size *size, const struct cvl_value *ope
   }
 }
 
-static void in_memory(struct fused_value *v, const void *base) {
+static void bind_in_memory(struct fused_value *v, const void *base) {
   v->run.storage = IN_MEMORY;
   v->run.step = v->bytes;
   v->run.base = (char *)base; /* only read from here */
@@ -53,7 +53,7 @@ static void bind_spread(struct cvl_kernel *k, const struct superop_node *node,
     make_uniform(v, p->run.values);
     v->run.base = p->repeated; /* or, for now, NULL */
   } else if (!p->run.near.offsets && p->run.near.equal == 1) {
-    in_memory(v, p->run.values);
+    bind_in_memory(v, p->run.values);
   } else {
     p->run.action = ACT_DIST;
   }
@@ -136,7 +136,7 @@ static void bind_gather(struct cvl_kernel *k, uint32_t n, const struct cvl_value
   const char *first = contiguous(k, p, &k->values[node->operands[1]], v->bytes);
   if (first) {
     p->run.action = ACT_NONE;
-    in_memory(v, first);
+    bind_in_memory(v, first);
   } else if (fused_copies_runs(k, n)) {
     p->run.action = ACT_GATHER_RUNS;
   }
@@ -162,7 +162,7 @@ static void bind_assert(struct cvl_kernel *k, struct fused_node *p) {
 
 /* Finds the indices of DPERMUTEs, and of FPERMUTEs with all flags T, that are a few long runs
  * and need not be written. */
-static void find_runs(struct cvl_kernel *k, const struct cvl_value *operands) {
+static void bind_find_runs(struct cvl_kernel *k, const struct cvl_value *operands) {
   /* With shorter runs writing the index is faster. */
   const uint64_t least = tuned(k->c, SCATTER_RUN);
   for (uint32_t n = 0; n < k->op->node_count; n++) {
@@ -234,7 +234,8 @@ void fused_bind(struct cvl_kernel *k, const struct cvl_value *operands) {
     v->run.before = 0;
     v->run.whole.form = CVL_NOTHING;
     if (i < op->param_count) {
-      if (op->kinds[i] != SUPEROP_SEGDES && op->uses[i]) in_memory(v, value_data(&operands[i]));
+      if (op->kinds[i] != SUPEROP_SEGDES && op->uses[i])
+        bind_in_memory(v, value_data(&operands[i]));
     } else {
       in_buffer(k, v);
     }
@@ -269,7 +270,7 @@ void fused_bind(struct cvl_kernel *k, const struct cvl_value *operands) {
     case ROLE_ASSERT: bind_assert(k, p); break;
     }
   }
-  if (k->has_runs) find_runs(k, operands);
+  if (k->has_runs) bind_find_runs(k, operands);
   fused_combine_bind(k, operands);
   fused_scatter_bind(k);
   find_live_steps(k);
@@ -283,7 +284,7 @@ static bool wants_room(const struct cvl_kernel *k, uint32_t step) {
   return v && v->run.needed && v->run.storage == UNIFORM && !k->nodes[step].repeated;
 }
 
-static size_t room_of(const struct cvl_kernel *k, const struct fused_value *v) {
+static size_t bind_room_of(const struct cvl_kernel *k, const struct fused_value *v) {
   const uint64_t length = k->run.n < k->run.strip ? k->run.n : k->run.strip;
   return (length * v->bytes + VECTOR_SLACK - 1) / VECTOR_SLACK * VECTOR_SLACK;
 }
@@ -292,7 +293,7 @@ size_t fused_room_bytes(const struct cvl_kernel *k) {
   size_t bytes = 0;
   for (uint32_t i = 0; i < k->step_count; i++) {
     if (wants_room(k, k->steps[i])) {
-      bytes += room_of(k, &k->values[k->op->nodes[k->steps[i]].result]);
+      bytes += bind_room_of(k, &k->values[k->op->nodes[k->steps[i]].result]);
     }
   }
   return bytes;
@@ -313,7 +314,7 @@ void fused_repeat(void *to, const void *one, size_t bytes, uint64_t n) {
 }
 
 /* The element that a step spreads, if it is a constant; else NULL. */
-static const void *constant_of(const struct cvl_kernel *k, uint32_t step) {
+static const void *bind_constant_of(const struct cvl_kernel *k, uint32_t step) {
   const struct superop_node *node = &k->op->nodes[step];
   if (node->role != ROLE_SPREAD) return NULL;
   const uint32_t from = k->values[node->operands[0]].node;
@@ -327,14 +328,15 @@ static size_t constant_bytes(const struct cvl_kernel *k, uint32_t step) {
 
 bool fused_repeat_constants(struct cvl_kernel *k) {
   for (uint32_t i = 0; i < k->step_count; i++) {
-    if (constant_of(k, k->steps[i])) k->constants_bytes += constant_bytes(k, k->steps[i]);
+    if (bind_constant_of(k, k->steps[i])) k->constants_bytes += constant_bytes(k, k->steps[i]);
   }
   if (k->constants_bytes == 0) return true;
   char *room = k->constants = memory_take(k->c->memory, k->constants_bytes);
   for (uint32_t i = 0; room && i < k->step_count; i++) {
     const uint32_t n = k->steps[i];
-    if (!constant_of(k, n)) continue;
-    fused_repeat(room, constant_of(k, n), k->values[k->op->nodes[n].result].bytes, FUSED_STRIP);
+    if (!bind_constant_of(k, n)) continue;
+    fused_repeat(room, bind_constant_of(k, n), k->values[k->op->nodes[n].result].bytes,
+                 FUSED_STRIP);
     k->nodes[n].repeated = room;
     room += constant_bytes(k, n);
   }
@@ -348,7 +350,7 @@ void fused_fill_room(struct cvl_kernel *k, char *room) {
     const struct superop_node *node = &k->op->nodes[k->steps[i]];
     struct fused_value *v = &k->values[node->result];
     v->run.base = room;
-    room += room_of(k, v);
+    room += bind_room_of(k, v);
     if (node->role == ROLE_SPREAD) {
       fused_repeat(v->run.base, v->run.one, v->bytes, length);
       continue;

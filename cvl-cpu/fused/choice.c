@@ -30,7 +30,7 @@ enum { TIMED_OF = 8 };
 /* The way that won the first trials stays for this multiple of the trials' time. */
 static const double rest_after_trials = 16;
 
-static void settle(struct fused_choice *choice, bool compiled, double rest) {
+static void choice_settle(struct fused_choice *choice, bool compiled, double rest) {
   choice->stage = CHOICE_SETTLED;
   choice->use_compiled = compiled;
   choice->since = 0;
@@ -47,7 +47,7 @@ static void try_next(struct fused_choice *choice) {
   if (tried(e) && tried(n)) {
     const double rest =
         choice->rest > 0 ? 2 * choice->rest : rest_after_trials * (e->seconds + n->seconds);
-    settle(choice, n->seconds * e->work < e->seconds * n->work, rest);
+    choice_settle(choice, n->seconds * e->work < e->seconds * n->work, rest);
   } else {
     choice->use_compiled = tried(e) || (!tried(n) && !choice->use_compiled);
   }
@@ -102,7 +102,7 @@ bool fused_choose(struct cvl_kernel *k) {
     k->compiled = fused_compiled_new(k, !k->general);
     choice->stage = CHOICE_MISSING;
     if (!k->compiled) {
-      settle(choice, false, INFINITY);
+      choice_settle(choice, false, INFINITY);
     } else if (fused_compiled_cached(k->compiled) && fused_compiled_ready(k->compiled)) {
       begin_trial(choice);
     }
@@ -113,7 +113,7 @@ bool fused_choose(struct cvl_kernel *k) {
     if (fused_compiled_ready(k->compiled)) {
       begin_trial(choice);
     } else if (fused_compiled_failed(k->compiled)) {
-      settle(choice, false, INFINITY);
+      choice_settle(choice, false, INFINITY);
     }
   } else if (choice->stage == CHOICE_SETTLED && choice->since >= choice->rest) {
     begin_trial(choice);

@@ -90,7 +90,8 @@ static uint64_t blocks_at_once(struct fused_worker *w, uint64_t p, uint64_t high
 
 /* Evaluates the blocks between positions `low` and `high` of a segment; their totals go to
  * totals[i] for each reduction i. */
-static void blocks(struct fused_worker *w, uint64_t low, uint64_t high, char *const *totals) {
+static void chunk_blocks(struct fused_worker *w, uint64_t low, uint64_t high,
+                         char *const *totals) {
   uint64_t n;
   for (uint64_t p = low; p < high; p += n) {
     bool folds, good = no_fault(w->k);
@@ -122,7 +123,7 @@ static void long_segment(struct fused_worker *w, uint64_t k, uint64_t low, uint6
     w->totals[i] = r->totals + before * r->v->bytes;
   }
   fused_combine_begin_long(w, start, (low - start) / CVL_REDUCE_BLOCK);
-  blocks(w, low, high, w->totals);
+  chunk_blocks(w, low, high, w->totals);
 }
 
 /* Evaluates a segment of more than a tile. */
@@ -135,7 +136,7 @@ static void segment_in_blocks(struct fused_worker *w, uint64_t k, uint64_t low, 
     w->totals[i] = w->block_totals + i * BLOCKS_OF_WHOLE * sizeof(uint64_t);
   }
   fused_combine_begin(w);
-  blocks(w, low, high, w->totals);
+  chunk_blocks(w, low, high, w->totals);
   for (uint32_t i = 0; i < w->k->reduction_count; i++) {
     const struct fused_reduction *r = &w->k->reductions[i];
     char *totals = w->totals[i];
@@ -146,7 +147,7 @@ static void segment_in_blocks(struct fused_worker *w, uint64_t k, uint64_t low, 
 }
 
 /* Evaluates segments first <= k < last of equal lengths. */
-static void equal_segments(struct fused_worker *w, uint64_t first, uint64_t last) {
+static void chunk_equal_segments(struct fused_worker *w, uint64_t first, uint64_t last) {
   const uint64_t equal = w->k->run.segments.equal;
   if (equal > FUSED_TILE) {
     for (uint64_t k = first; k < last; k++) segment_in_blocks(w, k, k * equal, (k + 1) * equal);
@@ -193,7 +194,8 @@ static char *window_totals(const struct fused_worker *w, uint32_t scan, int numb
   return w->window_totals + (2 * scan + (uint32_t)number) * room;
 }
 
-static void find_totals(struct fused_worker *w, const struct segment_range *range, int number) {
+static void chunk_find_totals(struct fused_worker *w, const struct segment_range *range,
+                              int number) {
   for (uint32_t i = 0; i < w->k->scan_count && range->begin < range->end; i++) {
     const struct fused_scan *s = &w->k->scans[i];
     if (s->compiled) continue;
@@ -224,7 +226,7 @@ static void write_range(struct fused_worker *w, const struct segment_range *rang
 }
 
 /* Scans segments first <= k < last, from the buffers of the chunk. */
-static void scan_segments(struct fused_worker *w, uint64_t first, uint64_t last) {
+static void chunk_scan_segments(struct fused_worker *w, uint64_t first, uint64_t last) {
   const struct segments *s = &w->k->run.segments;
   uint64_t offsets[FUSED_TILE + 1];
   while (first < last) {
@@ -268,7 +270,7 @@ static struct fused_worker *worker_at(struct cvl_kernel *k, unsigned worker) {
   return (struct fused_worker *)(void *)(k->run.workers + worker * k->run.worker_bytes);
 }
 
-static void begin(struct fused_worker *w, uint64_t position, uint64_t segment) {
+static void cpu_chunk_begin(struct fused_worker *w, uint64_t position, uint64_t segment) {
   const struct cvl_kernel *k = w->k;
   w->origin[IN_CHUNK] = position;
   const bool walks = !k->run.runs_compiled || k->run.has_affine_runs;
@@ -287,7 +289,7 @@ void fused_chunk(void *kernel, uint64_t first, uint64_t last, unsigned worker) {
   const struct segments *s = &k->run.segments;
   const struct path_coordinate from = segments_split(s, first), to = segments_split(s, last);
   const uint64_t low = owned_from(s, FUSED_WHOLE, CVL_REDUCE_BLOCK, from);
-  begin(w, low, from.segment);
+  cpu_chunk_begin(w, low, from.segment);
   struct segment_range in = {0}, out = {0};
   uint64_t whole = to.segment; /* segments from.segment .. whole - 1 are owned as a whole */
   if (long_segment_crosses(s, FUSED_WHOLE, from.segment, from.position)) {
@@ -302,15 +304,15 @@ void fused_chunk(void *kernel, uint64_t first, uint64_t last, unsigned worker) {
   if (s->offsets) {
     offset_segments(w, from.segment, whole);
   } else {
-    equal_segments(w, from.segment, whole);
+    chunk_equal_segments(w, from.segment, whole);
   }
   if (out.from_start) long_segment(w, whole, out.begin, out.end);
 
   uint64_t *base = w->kept + k->pack_count;
   if (fused_hands_on(k)) {
     bool good = no_fault(k);
-    if (good) find_totals(w, &in, 0);
-    if (good) find_totals(w, &out, 1);
+    if (good) chunk_find_totals(w, &in, 0);
+    if (good) chunk_find_totals(w, &out, 1);
     if (good) fused_combine_totals(w, &in, 0);
     if (good) fused_combine_totals(w, &out, 1);
     const uint64_t chunk = first / k->run.grain;
@@ -330,7 +332,7 @@ void fused_chunk(void *kernel, uint64_t first, uint64_t last, unsigned worker) {
     atomic_store_explicit(&k->run.turn, chunk + 1, memory_order_release);
     if (good) {
       write_range(w, &in, 0);
-      scan_segments(w, from.segment, whole);
+      chunk_scan_segments(w, from.segment, whole);
       write_range(w, &out, 1);
       if (k->run.runs_compiled) fused_tile_write_scans(w, &in, low);
       fused_combine_write(w, &in, from.segment - 1, 0);
@@ -345,7 +347,7 @@ void fused_chunk(void *kernel, uint64_t first, uint64_t last, unsigned worker) {
 void fused_plain_chunk(void *kernel, uint64_t first, uint64_t last, unsigned worker) {
   struct cvl_kernel *k = kernel;
   struct fused_worker *w = worker_at(k, worker);
-  begin(w, first, 0);
+  cpu_chunk_begin(w, first, 0);
   tile(w, first, last - first);
   if (k->run.streams) k->c->kernels->move->stream_end();
 }
@@ -355,7 +357,7 @@ void fused_range(void *kernel, uint64_t first, uint64_t last, unsigned worker) {
   struct cvl_kernel *k = kernel;
   struct fused_worker *w = worker_at(k, worker);
   for (uint64_t range = first; range < last; range++) {
-    begin(w, 0, 0);
+    cpu_chunk_begin(w, 0, 0);
     fused_tile_range(w, range);
     for (uint64_t p = 0; p < k->run.n && !pool_asked(k->c->pool); p += UNASKED) {
       w->origin[IN_TILE] = p;

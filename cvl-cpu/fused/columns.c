@@ -22,13 +22,13 @@ enum {
 
 /* ---- start of a run ---- */
 
-static bool is_executed(const struct cvl_kernel *k, uint32_t n) {
+static bool columns_is_executed(const struct cvl_kernel *k, uint32_t n) {
   return !k->op->cold[n] && k->op->nodes[n].role != ROLE_CONST;
 }
 
 /* Whether a node may be evaluated by columns: its elements are the same in each row, or affine,
  * or computed from such, and it never fails. */
-static bool suits(const struct cvl_kernel *k, uint32_t n) {
+static bool columns_suits(const struct cvl_kernel *k, uint32_t n) {
   const struct superop_node *node = &k->op->nodes[n];
   const struct fused_node *p = &k->nodes[n];
   const bool affine = p->analysed && p->run.affine;
@@ -59,7 +59,7 @@ bool fused_columns_suit(const struct cvl_kernel *k) {
     if (value->read_elementwise || (value->is_output && !reduced)) return false;
   }
   for (uint32_t n = 0; n < k->op->node_count; n++) {
-    if (is_executed(k, n) && !suits(k, n)) return false;
+    if (columns_is_executed(k, n) && !columns_suits(k, n)) return false;
   }
   return true;
 }
@@ -87,7 +87,7 @@ static void combine_column(struct fused_worker *w, uint64_t column, uint64_t fir
 }
 
 /* The last steps of the tree; a lane that no column has is a pad. */
-static void finish(struct fused_worker *w, uint64_t columns, uint64_t row, uint64_t n) {
+static void columns_finish(struct fused_worker *w, uint64_t columns, uint64_t row, uint64_t n) {
   for (uint32_t i = 0; i < w->k->reduction_count; i++) {
     const struct fused_reduction *r = &w->k->reductions[i];
     for (uint64_t half = CVL_REDUCE_LANES / 2; half > 0; half /= 2) {
@@ -119,7 +119,7 @@ uint64_t fused_columns(struct fused_worker *w, uint64_t row, uint64_t last) {
     }
     combine_column(w, c, first, rows);
   }
-  finish(w, columns, row, rows);
+  columns_finish(w, columns, row, rows);
   return rows;
 }
 

@@ -46,7 +46,7 @@ bool fused_compiled_does(const struct fused_compiled *f, uint32_t node) {
   return f->functions.schedule.tasks[node] == TASK_INSIDE;
 }
 
-static bool of_stage(const struct fused_compiled *f, uint32_t node, uint32_t stage) {
+static bool compiled_of_stage(const struct fused_compiled *f, uint32_t node, uint32_t stage) {
   return fused_schedule_executes(&f->functions.schedule, stage, node);
 }
 
@@ -60,13 +60,13 @@ static bool stage_reads(const struct fused_compiled *f, uint32_t stage, uint32_t
 
 /* Finds what the function of a stage reads and writes, and whether some of its nodes may fail.
  */
-static void describe(struct fused_compiled *f, uint32_t number) {
+static void compiled_describe(struct fused_compiled *f, uint32_t number) {
   const struct superop *op = f->k->op;
   struct stage *s = &f->stages[number];
   uint32_t *written = arena_alloc(&f->arena, op->node_count * sizeof *written);
   for (uint32_t n = 0; n < op->node_count; n++) {
     const struct superop_node *node = &op->nodes[n];
-    if (!of_stage(f, n, number)) continue;
+    if (!compiled_of_stage(f, n, number)) continue;
     if (node->result_count > 0 && f->functions.schedule.written[node->result]) {
       written[s->written_count++] = node->result;
     }
@@ -86,7 +86,8 @@ static bool only_folded(const struct fused_compiled *f, uint32_t v) {
   if (f->k->values[v].is_output) return false;
   for (uint32_t n = 0; n < op->node_count; n++) {
     const struct superop_node *node = &op->nodes[n];
-    if (node->role == ROLE_REDUCE || of_stage(f, n, f->functions.schedule.stage_count - 1))
+    if (node->role == ROLE_REDUCE ||
+        compiled_of_stage(f, n, f->functions.schedule.stage_count - 1))
       continue;
     for (unsigned i = 0; i < node->operand_count; i++) {
       if (node->operands[i] == v) return false;
@@ -102,7 +103,7 @@ static bool folds_many(const struct fused_compiled *f) {
   for (uint32_t v = k->op->param_count; v < k->op->value_count; v++) {
     const struct fused_value *value = &k->values[v];
     if (value->compiled_buffer != IN_TILE) continue;
-    const bool last = of_stage(f, value->node, f->functions.schedule.stage_count - 1);
+    const bool last = compiled_of_stage(f, value->node, f->functions.schedule.stage_count - 1);
     if (!last || !only_folded(f, v)) return false;
   }
   return true;
@@ -175,7 +176,7 @@ static void find_touched(struct fused_compiled *f) {
 
 /* Each value has its own strip buffer (one of a tile's that the evaluator keeps for a chunk
  * gets one of those): without the intermediate values there are few. */
-static void assign_slots(struct fused_compiled *f) {
+static void compiled_assign_slots(struct fused_compiled *f) {
   const struct superop *op = f->k->op;
   for (uint32_t i = 0; i < f->k->step_count; i++) {
     const uint32_t n = f->k->steps[i];
@@ -189,7 +190,7 @@ static void assign_slots(struct fused_compiled *f) {
   }
 }
 
-static bool plan(struct fused_compiled *f) {
+static bool compiled_plan(struct fused_compiled *f) {
   if (!fused_functions_plan(&f->arena, f->k->op, f->flat, &f->functions)) return false;
   f->loops = arena_alloc(&f->arena, (f->k->op->node_count + 1) * sizeof *f->loops);
   f->scans = arena_alloc(&f->arena, (f->k->op->node_count + 1) * sizeof *f->scans);
@@ -198,20 +199,20 @@ static bool plan(struct fused_compiled *f) {
   f->stages = arena_alloc(&f->arena, f->functions.schedule.stage_count * sizeof *f->stages);
   for (uint32_t v = 0; v < f->k->op->value_count; v++) f->k->values[v].read_by_blocks = false;
   choose_buffers(f);
-  for (uint32_t s = 0; s < f->functions.schedule.stage_count; s++) describe(f, s);
+  for (uint32_t s = 0; s < f->functions.schedule.stage_count; s++) compiled_describe(f, s);
   f->folds_many = f->functions.folds && folds_many(f);
   find_touched(f);
-  assign_slots(f);
+  compiled_assign_slots(f);
   fused_short_plan(&f->arena, f->k, &f->functions, &f->few);
   return true;
 }
 
 /* Plans the functions; false if there are none, or no memory. */
-static bool make(struct fused_compiled *f) {
+static bool compiled_make(struct fused_compiled *f) {
   struct memory_guard guard;
   memory_guard_begin(&guard);
   if (setjmp(guard.jump)) return false;
-  const bool made = plan(f);
+  const bool made = compiled_plan(f);
   memory_guard_end(&guard);
   return made;
 }
@@ -228,7 +229,7 @@ static struct fused_compiled *planned(struct cvl_kernel *k, bool flat) {
   f->k = k;
   f->flat = flat && fused_functions_differ(k->op);
   arena_init(&f->arena, k->c->heap);
-  if (make(f)) return f;
+  if (compiled_make(f)) return f;
   fused_compiled_free(f);
   return NULL;
 }
@@ -289,7 +290,7 @@ bool fused_compiled_unasked(const struct fused_compiled *f) {
 }
 
 /* The function of this name, at `to`. */
-static bool load(struct fused_compiled *f, const char *name, void *to) {
+static bool compiled_load(struct fused_compiled *f, const char *name, void *to) {
   void *function = compiled_function(f->code, name);
   if (function) memcpy(to, &function, sizeof function); /* as POSIX means it */
   return function != NULL;
@@ -302,8 +303,8 @@ static bool load_combination(struct fused_compiled *f, uint32_t node) {
   snprintf(reduce, sizeof reduce, "combine%u_reduce", node);
   snprintf(roots, sizeof roots, "combine%u_roots", node);
   snprintf(scan, sizeof scan, "combine%u_scan", node);
-  return load(f, apply, &c->apply) && load(f, reduce, &c->reduce) &&
-         load(f, roots, &c->roots) && load(f, scan, &c->scan);
+  return compiled_load(f, apply, &c->apply) && compiled_load(f, reduce, &c->reduce) &&
+         compiled_load(f, roots, &c->roots) && compiled_load(f, scan, &c->scan);
 }
 
 const struct order_compiled *fused_compiled_combination(const struct fused_compiled *f,
@@ -314,17 +315,18 @@ const struct order_compiled *fused_compiled_combination(const struct fused_compi
 bool fused_compiled_ready(struct fused_compiled *f) {
   if (f->loaded) return true;
   if (!compiled_ready(f->code)) return false;
-  if (!load(f, "tile", &f->tile)) return false;
-  if (f->functions.rectangles.exists && !load(f, "rectangles", &f->rectangles)) return false;
-  if (f->few.fits && !load(f, "block0", &f->few.block)) return false;
-  if (f->few.fits && f->few.folds && !load(f, "fold", &f->few.fold)) return false;
+  if (!compiled_load(f, "tile", &f->tile)) return false;
+  if (f->functions.rectangles.exists && !compiled_load(f, "rectangles", &f->rectangles))
+    return false;
+  if (f->few.fits && !compiled_load(f, "block0", &f->few.block)) return false;
+  if (f->few.fits && f->few.folds && !compiled_load(f, "fold", &f->few.fold)) return false;
   for (uint32_t n = 0; n < f->k->op->node_count; n++) {
     char name[32];
     if (fused_begins_combination(f->k->op, n) && !load_combination(f, n)) return false;
     snprintf(name, sizeof name, "scan%u", n);
-    if (fused_may_scan(f->k->op, n) && !load(f, name, &f->scans[n])) return false;
+    if (fused_may_scan(f->k->op, n) && !compiled_load(f, name, &f->scans[n])) return false;
     snprintf(name, sizeof name, "loop%u", n);
-    if (fused_begins_loop(f->k->op, n) && !load(f, name, &f->loops[n])) return false;
+    if (fused_begins_loop(f->k->op, n) && !compiled_load(f, name, &f->loops[n])) return false;
   }
   f->loaded = true;
   return true;

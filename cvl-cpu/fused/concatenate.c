@@ -12,7 +12,8 @@
 
 enum { VALUES, INDEX, OTHER, SOURCE, TARGET }; /* operands; OTHER: defaults or flags */
 
-static bool defined_by(const struct cvl_kernel *k, uint32_t value, enum superop_role role) {
+static bool concatenate_defined_by(const struct cvl_kernel *k, uint32_t value,
+                                   enum superop_role role) {
   const uint32_t n = k->values[value].node;
   return n != SUPEROP_NONE && k->op->nodes[n].role == role;
 }
@@ -24,9 +25,9 @@ void fused_concatenate_plan(struct cvl_kernel *k) {
     if (node->role != ROLE_SCATTER || (!with_defaults && k->nodes[n].op != OP_FPERMUTE))
       continue;
     k->nodes[n].may_concatenate =
-        defined_by(k, node->operands[INDEX], ROLE_INDEX) &&
+        concatenate_defined_by(k, node->operands[INDEX], ROLE_INDEX) &&
         (with_defaults ? node->operands[OTHER] < k->op->param_count
-                       : defined_by(k, node->operands[OTHER], ROLE_SPREAD));
+                       : concatenate_defined_by(k, node->operands[OTHER], ROLE_SPREAD));
   }
 }
 
@@ -63,8 +64,8 @@ void fused_concatenate_bind(struct cvl_kernel *k, uint32_t n,
 
 /* Makes the result, and writes the defaults before and behind the vector. The memory of the
  * defaults becomes the result if they have no other use. */
-static bool make_whole(struct cvl_kernel *k, uint32_t n, const struct cvl_value *operands,
-                       struct cvl_value *out) {
+static bool concatenate_make_whole(struct cvl_kernel *k, uint32_t n,
+                                   const struct cvl_value *operands, struct cvl_value *out) {
   const struct superop_node *node = &k->op->nodes[n];
   const struct fused_node *p = &k->nodes[n];
   const struct fused_value *v = &k->values[node->operands[VALUES]];
@@ -95,7 +96,7 @@ static bool make_whole(struct cvl_kernel *k, uint32_t n, const struct cvl_value 
 bool fused_concatenate_room(struct cvl_kernel *k, struct fused_value *v,
                             const struct cvl_value *operands) {
   v->run.before = k->nodes[v->run.concatenated_by].run.start;
-  return make_whole(k, v->run.concatenated_by, operands, &v->run.whole);
+  return concatenate_make_whole(k, v->run.concatenated_by, operands, &v->run.whole);
 }
 
 bool fused_concatenate(struct cvl_kernel *k, uint32_t n, const struct cvl_value *operands) {
@@ -109,7 +110,7 @@ bool fused_concatenate(struct cvl_kernel *k, uint32_t n, const struct cvl_value 
   }
   const struct cvl_value *values =
       v->node == SUPEROP_NONE ? &operands[node->operands[VALUES]] : &v->run.whole;
-  if (!make_whole(k, n, operands, result)) return false;
+  if (!concatenate_make_whole(k, n, operands, result)) return false;
   return copy_bytes(k->c, k->run.site + n,
                     (char *)result_data(result) + k->nodes[n].run.start * v->bytes,
                     value_data(values), k->run.n * v->bytes);

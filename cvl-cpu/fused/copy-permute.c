@@ -20,11 +20,11 @@ struct permute_job {
   _Atomic bool unfit;
 };
 
-static bool is_set(const struct permute_job *job, uint64_t bit) {
+static bool copy_permute_is_set(const struct permute_job *job, uint64_t bit) {
   return atomic_load_explicit(&job->begins[bit / WORD], memory_order_relaxed) >> bit % WORD & 1;
 }
 
-static void mark(struct permute_job *job, uint64_t bit) {
+static void copy_permute_mark(struct permute_job *job, uint64_t bit) {
   atomic_fetch_or_explicit(&job->begins[bit / WORD], (uint64_t)1 << bit % WORD,
                            memory_order_relaxed);
 }
@@ -32,8 +32,8 @@ static void mark(struct permute_job *job, uint64_t bit) {
 static bool handle(struct permute_job *job, const struct copy_span *s) {
   const struct bound_input *p = job->input;
   switch (job->does) {
-  case MARKS: mark(job, s->to); break;
-  case CHECKS: return s->to + s->n == p->total || is_set(job, s->to + s->n);
+  case MARKS: copy_permute_mark(job, s->to); break;
+  case CHECKS: return s->to + s->n == p->total || copy_permute_is_set(job, s->to + s->n);
   case COPIES: memcpy(job->out + s->to * p->bytes, s->from, s->n * p->bytes); break;
   }
   return true;
@@ -58,7 +58,8 @@ static void permute_chunk(void *arg, uint64_t first, uint64_t last, unsigned wor
   if (!fits) atomic_store_explicit(&job->unfit, true, memory_order_relaxed);
 }
 
-static enum copy_outcome pass(struct cvl_context *c, uint64_t site, struct permute_job *job) {
+static enum copy_outcome copy_permute_pass(struct cvl_context *c, uint64_t site,
+                                           struct permute_job *job) {
   const uint64_t grain = grain_for(c, job->input->total, 2 * job->input->bytes);
   if (!all_done(c, site, pool_for(c->pool, job->input->total, grain, permute_chunk, job)))
     return COPY_FAILED;
@@ -66,12 +67,12 @@ static enum copy_outcome pass(struct cvl_context *c, uint64_t site, struct permu
 }
 
 static enum copy_outcome passes(struct cvl_context *c, uint64_t site, struct permute_job *job) {
-  enum copy_outcome done = pass(c, site, job);
-  if (done == COPY_DONE && !is_set(job, 0)) return COPY_UNFIT;
+  enum copy_outcome done = copy_permute_pass(c, site, job);
+  if (done == COPY_DONE && !copy_permute_is_set(job, 0)) return COPY_UNFIT;
   job->does = CHECKS;
-  if (done == COPY_DONE) done = pass(c, site, job);
+  if (done == COPY_DONE) done = copy_permute_pass(c, site, job);
   job->does = COPIES;
-  if (done == COPY_DONE) done = pass(c, site, job);
+  if (done == COPY_DONE) done = copy_permute_pass(c, site, job);
   return done;
 }
 

@@ -10,7 +10,8 @@ struct search {
 };
 
 /* The node of a value, or NULL: a parameter. */
-static const struct superop_node *definition(const struct superop *op, uint32_t value) {
+static const struct superop_node *copy_plan_definition(const struct superop *op,
+                                                       uint32_t value) {
   if (value < op->param_count) return NULL;
   uint32_t k = op->node_count;
   while (op->nodes[--k].result > value) {
@@ -25,26 +26,28 @@ static bool is_role(const struct superop_node *node, enum superop_role role) {
 /* ---- runs ---- */
 
 /* The CONST that a value is or is spread from, or NULL. */
-static const struct superop_node *constant_of(const struct superop *op, uint32_t value) {
-  const struct superop_node *node = definition(op, value);
-  while (is_role(node, ROLE_SPREAD)) node = definition(op, node->operands[0]);
+static const struct superop_node *copy_plan_constant_of(const struct superop *op,
+                                                        uint32_t value) {
+  const struct superop_node *node = copy_plan_definition(op, value);
+  while (is_role(node, ROLE_SPREAD)) node = copy_plan_definition(op, node->operands[0]);
   return is_role(node, ROLE_CONST) ? node : NULL;
 }
 
 /* A parameter, or the CONST that a value is or is spread from; SUPEROP_NONE: neither. */
-static uint32_t plain(const struct superop *op, uint32_t value) {
-  const struct superop_node *constant = constant_of(op, value);
+static uint32_t copy_plan_plain(const struct superop *op, uint32_t value) {
+  const struct superop_node *constant = copy_plan_constant_of(op, value);
   if (constant) return constant->result;
   return value < op->param_count ? value : SUPEROP_NONE;
 }
 
-static bool find_runs(const struct superop *op, uint32_t value, struct copy_runs *out) {
-  const struct superop_node *index = definition(op, value);
+static bool copy_plan_find_runs(const struct superop *op, uint32_t value,
+                                struct copy_runs *out) {
+  const struct superop_node *index = copy_plan_definition(op, value);
   if (!is_role(index, ROLE_INDEX)) return false;
-  *out = (struct copy_runs){plain(op, index->operands[0]), plain(op, index->operands[1]),
-                            index->operands[2]};
+  *out = (struct copy_runs){copy_plan_plain(op, index->operands[0]),
+                            copy_plan_plain(op, index->operands[1]), index->operands[2]};
   if (out->start == SUPEROP_NONE || out->stride == SUPEROP_NONE) return false;
-  const struct superop_node *stride = definition(op, out->stride);
+  const struct superop_node *stride = copy_plan_definition(op, out->stride);
   if (stride && cvl_int_of(&stride->constant) != 1) return false;
   if (stride) out->stride = SUPEROP_NONE;
   return true;
@@ -60,17 +63,17 @@ static bool find_gather(struct search *s, const struct superop_node *node,
   input->source = node->operands[2];
   input->positions = node->operands[3];
   s->found++;
-  return find_runs(s->op, node->operands[1], &input->from);
+  return copy_plan_find_runs(s->op, node->operands[1], &input->from);
 }
 
-static bool all_true(const struct superop *op, uint32_t flags) {
-  const struct superop_node *constant = constant_of(op, flags);
+static bool copy_plan_all_true(const struct superop *op, uint32_t flags) {
+  const struct superop_node *constant = copy_plan_constant_of(op, flags);
   return constant && constant->constant.as.b;
 }
 
 static bool all_zero(const struct superop *op, uint32_t value) {
   static const struct cvl_value zero;
-  const struct superop_node *constant = constant_of(op, value);
+  const struct superop_node *constant = copy_plan_constant_of(op, value);
   return constant && memcmp(&constant->constant.as, &zero.as,
                             elem_info((enum cvl_elem)constant->constant.elem)->bytes) == 0;
 }
@@ -78,8 +81,8 @@ static bool all_zero(const struct superop *op, uint32_t value) {
 static bool find_target(struct search *s, const struct superop_node *node, uint32_t output);
 
 /* The values of an input. */
-static bool find_values(struct search *s, uint32_t value, struct copy_input *input) {
-  const struct superop_node *node = definition(s->op, value);
+static bool copy_plan_find_values(struct search *s, uint32_t value, struct copy_input *input) {
+  const struct superop_node *node = copy_plan_definition(s->op, value);
   input->inner = SUPEROP_NONE;
   input->values = value;
   if (!node) return true;
@@ -100,21 +103,22 @@ static bool find_input(struct search *s, const struct superop_node *node,
   input->scattered = true;
   input->near = node->operands[at.source];
   input->far = node->operands[at.destination];
-  if (at.flags != NO_OPERAND && !all_true(s->op, node->operands[at.flags])) return false;
-  return find_runs(s->op, node->operands[1], &input->to) &&
-         find_values(s, node->operands[0], input);
+  if (at.flags != NO_OPERAND && !copy_plan_all_true(s->op, node->operands[at.flags]))
+    return false;
+  return copy_plan_find_runs(s->op, node->operands[1], &input->to) &&
+         copy_plan_find_values(s, node->operands[0], input);
 }
 
 /* What a scatter writes over: the scatter before it in the target, NULL if there is none. *fine
  * becomes false if that is neither a parameter nor zeros. */
-static const struct superop_node *before(const struct search *s,
-                                         const struct superop_node *node, uint32_t *previous,
-                                         bool *fine) {
+static const struct superop_node *copy_plan_before(const struct search *s,
+                                                   const struct superop_node *node,
+                                                   uint32_t *previous, bool *fine) {
   const struct permute_operands at = permute_operands((enum opcode)node->op);
   *previous = SUPEROP_NONE;
   if (at.defaults == NO_OPERAND) return NULL;
   const uint32_t value = node->operands[at.defaults];
-  const struct superop_node *definer = definition(s->op, value);
+  const struct superop_node *definer = copy_plan_definition(s->op, value);
   if (!definer) {
     *previous = value;
     return NULL;
@@ -126,13 +130,14 @@ static const struct superop_node *before(const struct search *s,
 }
 
 /* The target that ends with a scatter. Its inputs are found from the last to the first. */
-static bool find_scatters(struct search *s, const struct superop_node *last,
-                          struct copy_target *target) {
+static bool copy_plan_find_scatters(struct search *s, const struct superop_node *last,
+                                    struct copy_target *target) {
   struct copy_plan *plan = s->plan;
   const struct superop_node *nodes[COPY_INPUTS];
   bool fine = true;
   uint32_t count = 0;
-  for (const struct superop_node *n = last; n; n = before(s, n, &target->previous, &fine)) {
+  for (const struct superop_node *n = last; n;
+       n = copy_plan_before(s, n, &target->previous, &fine)) {
     if (plan->input_count + count == COPY_INPUTS) return false;
     nodes[count++] = n;
   }
@@ -152,7 +157,7 @@ static bool find_target(struct search *s, const struct superop_node *node, uint3
   struct copy_target *target = &plan->targets[plan->target_count++];
   target->node = (uint32_t)(node - s->op->nodes);
   target->output = output;
-  if (node->role == ROLE_SCATTER) return find_scatters(s, node, target);
+  if (node->role == ROLE_SCATTER) return copy_plan_find_scatters(s, node, target);
   if (node->role != ROLE_GATHER || plan->input_count == COPY_INPUTS) return false;
   target->first = plan->input_count++;
   target->count = 1;

@@ -34,7 +34,7 @@ static inline bool enter_run(const struct bound_runs *r, const struct copy_segme
 
 /* The indices from `first` on, n of them, each one more than the last, are less than the limit.
  */
-static inline bool in_range(uint64_t first, uint64_t n, uint64_t limit) {
+static inline bool copy_walk_in_range(uint64_t first, uint64_t n, uint64_t limit) {
   return first < limit && n <= limit - first;
 }
 
@@ -61,7 +61,7 @@ static inline bool find_to(struct copy_cursor *c, uint64_t *to, uint64_t *stop) 
   if (c->run.end < *stop) *stop = c->run.end;
   if (c->near.end < *stop) *stop = c->near.end;
   const uint64_t index = c->position + c->to_shift;
-  if (!in_range(index, *stop - c->position, c->to_limit)) return false;
+  if (!copy_walk_in_range(index, *stop - c->position, c->to_limit)) return false;
   *to = c->to_base + index;
   return true;
 }
@@ -82,7 +82,7 @@ static inline bool find_from(struct copy_cursor *c, const char **from, uint64_t 
   if (c->slice.end < *stop) *stop = c->slice.end;
   if (c->positions.end < *stop) *stop = c->positions.end;
   const uint64_t index = c->position + c->from_shift;
-  if (!in_range(index, *stop - c->position, c->from_limit)) return false;
+  if (!copy_walk_in_range(index, *stop - c->position, c->from_limit)) return false;
   *from = p->values + (c->from_base + index) * p->bytes;
   return true;
 }
@@ -115,7 +115,7 @@ static bool find_span(struct copy_cursor *c, struct copy_span *s) {
 
 /* ---- many of them ---- */
 
-static bool same_segments(const struct segments *a, const struct segments *b) {
+static bool copy_walk_same_segments(const struct segments *a, const struct segments *b) {
   return a->offsets ? a->offsets == b->offsets
                     : !b->offsets && a->equal == b->equal && a->count == b->count;
 }
@@ -126,7 +126,7 @@ static const struct segments *shared_runs(const struct bound_input *p) {
   const struct segments *to = &p->to.segments, *from = &p->from.segments;
   if (!p->plan->scattered) return p->plan->gathered ? from : NULL;
   if (!p->plan->gathered) return to;
-  return same_segments(to, from) ? to : NULL;
+  return copy_walk_same_segments(to, from) ? to : NULL;
 }
 
 /* One side of an input, scatter or gather: where whole runs are in the other vector. */
@@ -148,7 +148,7 @@ ALWAYS_INLINE uint64_t start_of(const struct side *s, uint64_t r, uint64_t n, si
     base = segment_start(&s->other, r);
     limit = index_limit(segment_start(&s->other, r + 1) - base, int_bytes);
   }
-  *bad |= (n > 0) & !in_range(start, n, limit);
+  *bad |= (n > 0) & !copy_walk_in_range(start, n, limit);
   if (s->runs.stride) *bad |= (n > 1) & (int_element(s->runs.stride, r, int_bytes) != 1);
   return base + start;
 }
@@ -158,10 +158,11 @@ ALWAYS_INLINE uint64_t start_of(const struct side *s, uint64_t r, uint64_t n, si
 ALWAYS_INLINE bool find_runs(struct copy_cursor *c, const struct segments *runs, bool scattered,
                              bool gathered, size_t int_bytes) {
   const struct bound_input *p = c->input;
-  const struct side to_side = {p->to, p->far, same_segments(runs, &p->near), c->to_base,
-                               c->to_limit},
-                    from_side = {p->from, p->source, same_segments(runs, &p->positions),
-                                 c->from_base, c->from_limit};
+  const struct side to_side = {p->to, p->far, copy_walk_same_segments(runs, &p->near),
+                               c->to_base, c->to_limit},
+                    from_side = {p->from, p->source,
+                                 copy_walk_same_segments(runs, &p->positions), c->from_base,
+                                 c->from_limit};
   const char *const values = p->values, *const values_end = p->values_end;
   const size_t bytes = p->bytes;
   uint64_t limit = UINT64_MAX;
@@ -208,7 +209,7 @@ static bool find_inner(struct copy_cursor *c) {
   return true;
 }
 
-static bool fill(struct copy_cursor *c) {
+static bool copy_walk_fill(struct copy_cursor *c) {
   if (!find_span(c, &c->spans[0])) return false;
   if (c->inner) return find_inner(c);
   const struct segments *runs = shared_runs(c->input);
@@ -220,7 +221,7 @@ static bool fill(struct copy_cursor *c) {
 bool copy_cursor_fill(struct copy_cursor *c) {
   c->next = 0;
   c->found = 1;
-  const bool ends = c->position == c->input->total, fits = ends || fill(c);
+  const bool ends = c->position == c->input->total, fits = ends || copy_walk_fill(c);
   if (fits && !ends) return true;
   c->found = 1;
   c->spans[0] = (struct copy_span){.to = COPY_NOWHERE};
@@ -243,7 +244,7 @@ static void find_segments(struct copy_cursor *c) {
 }
 
 /* Where a position of the values goes, wherever that is. */
-static uint64_t destination(const struct bound_input *p, uint64_t position) {
+static uint64_t copy_walk_destination(const struct bound_input *p, uint64_t position) {
   if (!p->plan->scattered) return position;
   const uint64_t r = segment_at(&p->to.segments, position);
   return segment_start(&p->far, segment_at(&p->near, position)) + position -
@@ -252,11 +253,11 @@ static uint64_t destination(const struct bound_input *p, uint64_t position) {
 }
 
 /* The first position whose destination is not before `to`, if destinations increase. */
-static uint64_t search(const struct bound_input *p, uint64_t to) {
+static uint64_t copy_walk_search(const struct bound_input *p, uint64_t to) {
   uint64_t low = 0, high = to == 0 ? 0 : p->total;
   while (low < high) {
     const uint64_t middle = low + (high - low) / 2;
-    if (destination(p, middle) < to) {
+    if (copy_walk_destination(p, middle) < to) {
       low = middle + 1;
     } else {
       high = middle;
@@ -266,7 +267,7 @@ static uint64_t search(const struct bound_input *p, uint64_t to) {
 }
 
 static uint64_t begins_at(const struct bound_input *p, uint64_t to, uint64_t total) {
-  return to == total ? p->total : search(p, to);
+  return to == total ? p->total : copy_walk_search(p, to);
 }
 
 void copy_cursor_at(struct copy_cursor *c, const struct bound_input *input, uint64_t position) {
@@ -351,7 +352,7 @@ void copy_walk_take(struct copy_walk *w, uint64_t n, bool gap) {
 }
 
 /* The position of the values from which on nothing has been taken. */
-static uint64_t taken(const struct copy_cursor *c) {
+static uint64_t copy_walk_taken(const struct copy_cursor *c) {
   uint64_t position = c->position;
   for (uint32_t k = c->next; k < c->found; k++) position -= c->spans[k].n;
   return position;
@@ -360,7 +361,7 @@ static uint64_t taken(const struct copy_cursor *c) {
 bool copy_walk_meets(const struct copy_walk *w, uint64_t total) {
   for (uint32_t i = 0; i < w->target->count && !w->unfit; i++) {
     const struct copy_cursor *c = &w->cursors[i];
-    if (taken(c) != begins_at(c->input, w->position, total)) return false;
+    if (copy_walk_taken(c) != begins_at(c->input, w->position, total)) return false;
     if (c->inner && !copy_walk_meets(c->inner, c->input->total)) return false;
   }
   return !w->unfit;

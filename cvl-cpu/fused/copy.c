@@ -83,7 +83,7 @@ static void make_walks(const struct copy_job *job, uint32_t number, struct copy_
   }
 }
 
-static void copy_chunk(void *arg, uint64_t first, uint64_t last, unsigned worker) {
+static void cpu_copy_chunk(void *arg, uint64_t first, uint64_t last, unsigned worker) {
   (void)worker;
   struct copy_job *job = arg;
   struct copy_walk walks[COPY_TARGETS];
@@ -151,8 +151,8 @@ struct bound {
   const char *previous[COPY_TARGETS];
 };
 
-static void bind(const struct cvl_context *c, const struct copy_plan *plan,
-                 const struct cvl_value *operands, struct bound *b) {
+static void copy_bind(const struct cvl_context *c, const struct copy_plan *plan,
+                      const struct cvl_value *operands, struct bound *b) {
   for (uint32_t i = 0; i < plan->input_count; i++)
     b->inputs[i] = bind_input(c, plan, &plan->inputs[i], operands);
   for (uint32_t i = 0; i < plan->target_count; i++) {
@@ -180,9 +180,9 @@ static void check_chunk(void *arg, uint64_t first, uint64_t last, unsigned worke
 }
 
 /* The indices of a target whose result nobody wants, and of those within it. */
-static enum copy_outcome check(struct cvl_context *c, uint64_t site,
-                               const struct copy_plan *plan, const struct bound *b,
-                               const struct copy_target *target) {
+static enum copy_outcome copy_check(struct cvl_context *c, uint64_t site,
+                                    const struct copy_plan *plan, const struct bound *b,
+                                    const struct copy_target *target) {
   enum copy_outcome done = COPY_DONE;
   for (uint32_t i = target->first; i < target->first + target->count && done == COPY_DONE;
        i++) {
@@ -192,7 +192,7 @@ static enum copy_outcome check(struct cvl_context *c, uint64_t site,
     if (!all_done(c, site, pool_for(c->pool, job.input->total, grain, check_chunk, &job)))
       return COPY_FAILED;
     if (job.unfit || target->whole) return COPY_UNFIT; /* a PERMUTE may have a duplicate, too */
-    if (inner != SUPEROP_NONE) done = check(c, site, plan, b, &plan->targets[inner]);
+    if (inner != SUPEROP_NONE) done = copy_check(c, site, plan, b, &plan->targets[inner]);
   }
   return done;
 }
@@ -214,9 +214,9 @@ static struct cvl_vector *reusable(const struct copy_plan *plan,
 }
 
 /* Goes over the result once. */
-static enum copy_outcome pass(struct cvl_context *c, uint64_t site, struct copy_job *job) {
+static enum copy_outcome copy_pass(struct cvl_context *c, uint64_t site, struct copy_job *job) {
   const uint64_t grain = grain_for(c, job->total, 2 * job->bytes);
-  if (!all_done(c, site, pool_for(c->pool, job->total, grain, copy_chunk, job)))
+  if (!all_done(c, site, pool_for(c->pool, job->total, grain, cpu_copy_chunk, job)))
     return COPY_FAILED;
   return job->unfit ? COPY_UNFIT : COPY_DONE;
 }
@@ -229,7 +229,7 @@ static enum copy_outcome copy_target(struct cvl_context *c, uint64_t site, struc
   job->out = result_data(&result);
   job->over = reuse != NULL;
   job->streaming = !reuse && job->total * job->bytes >= tuned(c, STREAM_BYTES);
-  enum copy_outcome done = pass(c, site, job);
+  enum copy_outcome done = copy_pass(c, site, job);
   const struct bound_input *first = &job->inputs[job->target->first];
   if (done == COPY_UNFIT && job->target->whole && first->values)
     done = copy_permute(c, site, first, job->out);
@@ -241,15 +241,15 @@ static enum copy_outcome copy_target(struct cvl_context *c, uint64_t site, struc
   return COPY_DONE;
 }
 
-static uint64_t result_length(const struct bound_input *p) {
+static uint64_t copy_result_length(const struct bound_input *p) {
   return p->plan->scattered ? p->far.total : p->total;
 }
 
 /* Whether the inputs of every target have room in its result. */
-static bool has_room(const struct copy_plan *plan, const struct bound *b) {
+static bool copy_has_room(const struct copy_plan *plan, const struct bound *b) {
   for (uint32_t i = 0; i < plan->target_count; i++) {
     const struct bound_input *p = &b->inputs[plan->targets[i].first];
-    uint64_t room = result_length(p);
+    uint64_t room = copy_result_length(p);
     for (uint32_t k = 0; k < plan->targets[i].count; k++) {
       if (p[k].total > room) return false;
       room -= p[k].total;
@@ -296,7 +296,7 @@ static enum copy_outcome make_target(struct cvl_context *c, uint64_t site,
                          .move = c->kernels->move,
                          .copy = c->kernels->copy,
                          .bytes = first->bytes,
-                         .total = result_length(first)};
+                         .total = copy_result_length(first)};
   job.long_runs = has_long_runs(&job);
   struct cvl_vector *reuse = reusable(plan, target, job.bytes, operands);
   return copy_target(c, site + target->node, &job, reuse, elem, &outs[target->output]);
@@ -307,13 +307,13 @@ enum copy_outcome fused_copy(struct cvl_context *c, uint64_t site, const struct 
   struct bound b;
   enum copy_outcome done = COPY_DONE;
   uint32_t made[COPY_TARGETS], count = 0;
-  bind(c, plan, operands, &b);
-  if (!is_worth(plan, &b, operands) || !has_room(plan, &b)) return COPY_UNFIT;
+  copy_bind(c, plan, operands, &b);
+  if (!is_worth(plan, &b, operands) || !copy_has_room(plan, &b)) return COPY_UNFIT;
   for (uint32_t i = 0; i < plan->target_count && done == COPY_DONE; i++) {
     const struct copy_target *target = &plan->targets[i];
     if (target->inner) continue;
     if (target->output == SUPEROP_NONE) {
-      done = check(c, site + target->node, plan, &b, target);
+      done = copy_check(c, site + target->node, plan, &b, target);
       continue;
     }
     done = make_target(c, site, plan, &b, target, operands, outs);

@@ -36,8 +36,8 @@ void fused_gather_plan(struct cvl_kernel *k) {
 
 /* ---- runs ---- */
 
-static const struct fused_node *index_of(const struct cvl_kernel *k,
-                                         const struct superop_node *node) {
+static const struct fused_node *gather_index_of(const struct cvl_kernel *k,
+                                                const struct superop_node *node) {
   return &k->nodes[k->values[node->operands[1]].node];
 }
 
@@ -73,14 +73,14 @@ static int64_t index_in(const struct fused_node *x, uint64_t r, uint64_t positio
 
 int64_t fused_runs_index(const struct cvl_kernel *k, uint32_t gather, uint64_t position) {
   const struct superop_node *node = &k->op->nodes[gather];
-  const struct fused_node *x = index_of(k, node);
+  const struct fused_node *x = gather_index_of(k, node);
   return index_in(x, segment_at(&x->run.near, position), position,
                   k->values[node->operands[1]].bytes);
 }
 
 /* How many of n indices from `first` on, each one more than the last, are less than the limit.
  */
-static uint64_t in_range(int64_t first, uint64_t n, uint64_t limit, size_t bytes) {
+static uint64_t gather_in_range(int64_t first, uint64_t n, uint64_t limit, size_t bytes) {
   const uint64_t most = bytes == sizeof first ? INT64_MAX : INT32_MAX; /* then they wrap */
   if (limit > most + 1) limit = most + 1;
   if (first < 0 || (uint64_t)first >= limit) return 0;
@@ -101,7 +101,7 @@ uint64_t fused_copy_runs(struct fused_worker *w, uint32_t gather, uint64_t first
                          char *out) {
   const struct cvl_kernel *k = w->k;
   const struct superop_node *node = &k->op->nodes[gather];
-  const struct fused_node *p = &k->nodes[gather], *x = index_of(k, node);
+  const struct fused_node *p = &k->nodes[gather], *x = gather_index_of(k, node);
   const size_t bytes = k->values[node->result].bytes;
   const size_t int_bytes = k->values[node->operands[1]].bytes;
   for (uint64_t position = first; position < first + n;) {
@@ -113,8 +113,8 @@ uint64_t fused_copy_runs(struct fused_worker *w, uint32_t gather, uint64_t first
     const uint64_t base = segment_start(&p->run.far, s);
     const char *from = (const char *)p->run.values + base * bytes;
     const int64_t index = index_in(x, r, position, int_bytes);
-    const uint64_t good =
-        in_range(index, stop - position, segment_start(&p->run.far, s + 1) - base, int_bytes);
+    const uint64_t good = gather_in_range(index, stop - position,
+                                          segment_start(&p->run.far, s + 1) - base, int_bytes);
     if (good < stop - position) return position - first + good;
     prefetch_run(x, r, from, bytes, int_bytes);
     memcpy(out, from + (uint64_t)index * bytes, (stop - position) * bytes);
@@ -128,8 +128,8 @@ uint64_t fused_copy_runs(struct fused_worker *w, uint32_t gather, uint64_t first
 
 /* Locates the indices of a strip; returns n or the first position, counted from `first`, whose
  * index is out of range. */
-static uint64_t locate(struct fused_worker *w, const struct superop_node *node,
-                       const struct fused_node *p, uint64_t first, uint64_t n) {
+static uint64_t gather_locate(struct fused_worker *w, const struct superop_node *node,
+                              const struct fused_node *p, uint64_t first, uint64_t n) {
   const struct cvl_kernel *k = w->k;
   const struct move_kernels *move = k->c->kernels->move;
   const struct move_int *ints = move_int(move, k->c->int_elem);
@@ -170,7 +170,7 @@ uint64_t fused_gather(struct fused_worker *w, uint32_t number, uint64_t first, u
     *walk = located->walk;
   } else {
     located->group = SUPEROP_NONE;
-    const uint64_t good = locate(w, node, p, first, n);
+    const uint64_t good = gather_locate(w, node, p, first, n);
     if (good < n) return good;
     located->group = p->group;
     located->first = first;

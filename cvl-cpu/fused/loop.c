@@ -22,20 +22,20 @@ struct loop {
   uint32_t position[FUSED_STRIP + VECTOR_SLACK / sizeof(uint32_t)]; /* in the strip */
 };
 
-static const struct fused_value *value_of(const struct loop *l, uint32_t value) {
+static const struct fused_value *loop_value_of(const struct loop *l, uint32_t value) {
   return &l->w->k->values[value];
 }
 
-static const struct superop_node *node_of(const struct loop *l, uint32_t k) {
+static const struct superop_node *loop_node_of(const struct loop *l, uint32_t k) {
   return &l->w->k->op->nodes[k];
 }
 
-static void begin(struct loop *l, uint64_t n) {
+static void cpu_loop_begin(struct loop *l, uint64_t n) {
   for (uint32_t i = 0; i < l->at.count; i++) {
-    const struct superop_node *carry = node_of(l, l->at.first + i);
-    const struct fused_value *v = value_of(l, carry->result);
+    const struct superop_node *carry = loop_node_of(l, l->at.first + i);
+    const struct fused_value *v = loop_value_of(l, carry->result);
     memcpy(fused_at(l->w, v, l->first),
-           fused_at(l->w, value_of(l, carry->operands[0]), l->first), n * v->bytes);
+           fused_at(l->w, loop_value_of(l, carry->operands[0]), l->first), n * v->bytes);
   }
   l->m = n;
   memset(l->live, 0, sizeof l->live);
@@ -58,19 +58,19 @@ PUT(64, uint64_t)
 /* Writes the results of n positions. */
 static void put_results(const struct loop *l, const uint16_t *at, uint64_t n) {
   for (uint32_t i = 0; i < l->at.count; i++) {
-    const struct superop_node *next = node_of(l, l->at.next + i);
-    const struct fused_value *v = value_of(l, next->operands[0]);
+    const struct superop_node *next = loop_node_of(l, l->at.next + i);
+    const struct fused_value *v = loop_value_of(l, next->operands[0]);
     const void *from = fused_at(l->w, v, l->first);
-    void *to = fused_at(l->w, value_of(l, next->result), l->first);
+    void *to = fused_at(l->w, loop_value_of(l, next->result), l->first);
     (v->bytes == 8 ? put_64 : v->bytes == 4 ? put_32 : put_8)(l, at, n, from, to);
   }
 }
 
 /* The positions whose flag is false finish; returns how many are left. */
-static uint64_t finish(struct loop *l) {
+static uint64_t loop_finish(struct loop *l) {
   const uint64_t each = UINT64_C(0x0101010101010101);
-  const uint32_t flag = node_of(l, l->at.test)->operands[0];
-  const char *flags = fused_at(l->w, value_of(l, flag), l->first);
+  const uint32_t flag = loop_node_of(l, l->at.test)->operands[0];
+  const char *flags = fused_at(l->w, loop_value_of(l, flag), l->first);
   uint16_t finished[FUSED_STRIP];
   uint64_t finished_count = 0, left = 0;
   for (uint64_t i = 0; i < l->m; i += WORD) {
@@ -89,31 +89,31 @@ static uint64_t finish(struct loop *l) {
   return left;
 }
 
-static void copy(const struct loop *l, void *to, const struct fused_value *v) {
+static void loop_copy(const struct loop *l, void *to, const struct fused_value *v) {
   memcpy(to, fused_at(l->w, v, l->first), l->m * v->bytes);
 }
 
 /* Replaces all carried values at once. A next value that is another carried value is first
  * saved in its spare buffer. One that was computed in the carried value's buffer needs no copy.
  */
-static void advance(const struct loop *l) {
+static void loop_advance(const struct loop *l) {
   for (uint32_t i = 0; i < l->at.count; i++) {
-    const struct superop_node *next = node_of(l, l->at.next + i);
-    const struct fused_value *result = value_of(l, next->result);
+    const struct superop_node *next = loop_node_of(l, l->at.next + i);
+    const struct fused_value *result = loop_value_of(l, next->result);
     if (result->has_spare) {
-      copy(l, (char *)l->w + result->run.spare, value_of(l, next->operands[1]));
+      loop_copy(l, (char *)l->w + result->run.spare, loop_value_of(l, next->operands[1]));
     }
   }
   for (uint32_t i = 0; i < l->at.count; i++) {
-    const struct superop_node *next = node_of(l, l->at.next + i);
-    const struct fused_value *result = value_of(l, next->result);
-    const struct fused_value *to = value_of(l, next->operands[0]);
-    const struct fused_value *from = value_of(l, next->operands[1]);
+    const struct superop_node *next = loop_node_of(l, l->at.next + i);
+    const struct fused_value *result = loop_value_of(l, next->result);
+    const struct fused_value *to = loop_value_of(l, next->operands[0]);
+    const struct fused_value *from = loop_value_of(l, next->operands[1]);
     char *at = fused_at(l->w, to, l->first);
     if (result->has_spare) {
       memcpy(at, (char *)l->w + result->run.spare, l->m * to->bytes);
     } else if (fused_at(l->w, from, l->first) != at) {
-      copy(l, at, from);
+      loop_copy(l, at, from);
     }
   }
 }
@@ -124,7 +124,7 @@ static void compact(struct loop *l, uint64_t left) {
   uint64_t masks[FUSED_STRIP / 64];
   move->masks(l->m, l->live, masks);
   for (uint32_t i = 0; i < l->at.count; i++) {
-    const struct fused_value *v = value_of(l, node_of(l, l->at.first + i)->result);
+    const struct fused_value *v = loop_value_of(l, loop_node_of(l, l->at.first + i)->result);
     char *x = fused_at(l->w, v, l->first);
     move_width(move, v->bytes)->compress(l->m, x, masks, x);
   }
@@ -145,7 +145,7 @@ static uint32_t steps(const struct loop *l, uint32_t i, uint32_t end) {
 
 /* Whether the iterations must end: because a stop is requested, which is recorded, or because a
  * fault has been found at an earlier node. */
-static bool stopped(const struct loop *l) {
+static bool loop_stopped(const struct loop *l) {
   struct cvl_kernel *k = l->w->k;
   if (atomic_load_explicit(&k->run.failed, memory_order_relaxed) <= l->at.test) return true;
   const struct cvl_stop *stop = &k->c->stop;
@@ -160,14 +160,14 @@ bool fused_loop(struct fused_worker *w, uint32_t *step, uint64_t first, uint64_t
       .w = w, .at = superop_loop_at(k->op, k->run.live_steps[*step]), .first = first};
   const uint32_t begins = *step + l.at.count;
   uint32_t goes_on = begins;
-  begin(&l, n);
+  cpu_loop_begin(&l, n);
   for (uint64_t round = 1;; round++) {
     goes_on = steps(&l, begins, l.at.test);
-    const uint64_t left = finish(&l);
+    const uint64_t left = loop_finish(&l);
     if (left == 0) break;
-    if (round % ROUNDS_UNASKED == 0 && stopped(&l)) return false;
+    if (round % ROUNDS_UNASKED == 0 && loop_stopped(&l)) return false;
     steps(&l, goes_on, l.at.next);
-    advance(&l);
+    loop_advance(&l);
     if (left <= l.m - l.m / 4 && left < l.m) compact(&l, left);
   }
   while (k->run.live_steps[*step] < l.at.last) ++*step;

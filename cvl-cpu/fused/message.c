@@ -21,7 +21,7 @@ struct message {
 };
 
 /* Backwards from wanted values of nodes before `end`: which values they depend on. */
-static void find_wanted(struct message *m, uint32_t end) {
+static void message_find_wanted(struct message *m, uint32_t end) {
   const struct superop *op = m->k->op;
   for (uint32_t n = end; n-- > 0;) {
     const struct superop_node *node = &op->nodes[n];
@@ -33,13 +33,13 @@ static void find_wanted(struct message *m, uint32_t end) {
   }
 }
 
-static int64_t int_of(const struct message *m, uint32_t value) {
+static int64_t message_int_of(const struct message *m, uint32_t value) {
   struct cvl_value v = {.form = CVL_SCALAR, .elem = m->k->values[value].elem};
   memcpy(&v.as, &m->element[value], m->k->values[value].bytes);
   return cvl_int_of(&v);
 }
 
-static int64_t int_at(const struct message *m, const void *ints, uint64_t i) {
+static int64_t message_int_at(const struct message *m, const void *ints, uint64_t i) {
   struct cvl_value v = {.form = CVL_SCALAR, .elem = (uint8_t)m->k->c->int_elem};
   const size_t bytes = elem_bytes(v.elem);
   memcpy(&v.as, (const char *)ints + i * bytes, bytes);
@@ -59,7 +59,7 @@ static void compute_map(struct message *m, const struct superop_node *node,
   memcpy(&m->element[node->result], out.bytes, m->k->values[node->result].bytes);
 }
 
-static void compute(struct message *m, uint32_t number) {
+static void message_compute(struct message *m, uint32_t number) {
   const struct superop_node *node = &m->k->op->nodes[number];
   const struct fused_node *p = &m->k->nodes[number];
   const size_t bytes = m->k->values[node->result].bytes;
@@ -71,9 +71,9 @@ static void compute(struct message *m, uint32_t number) {
   case ROLE_CONST: memcpy(out, &node->constant.as, bytes); break;
   case ROLE_SPREAD: memcpy(out, (const char *)p->run.values + s * bytes, bytes); break;
   case ROLE_INDEX: {
-    const uint64_t x =
-        (uint64_t)int_at(m, p->run.values, s) +
-        (m->position - segment_start(&p->run.near, s)) * (uint64_t)int_at(m, p->run.strides, s);
+    const uint64_t x = (uint64_t)message_int_at(m, p->run.values, s) +
+                       (m->position - segment_start(&p->run.near, s)) *
+                           (uint64_t)message_int_at(m, p->run.strides, s);
     memcpy(out, &x, bytes); /* wraps; little endian, as kernels/scan-flags.h asks for */
     break;
   }
@@ -83,7 +83,8 @@ static void compute(struct message *m, uint32_t number) {
     bool flag = true;
     if (flagged) memcpy(&flag, &m->element[node->operands[2]], sizeof flag);
     if (!flag) break; /* 0 */
-    const uint64_t at = segment_start(&p->run.far, s) + (uint64_t)int_of(m, node->operands[1]);
+    const uint64_t at =
+        segment_start(&p->run.far, s) + (uint64_t)message_int_of(m, node->operands[1]);
     memcpy(out, (const char *)p->run.values + at * bytes, bytes);
     break;
   }
@@ -108,7 +109,7 @@ static void compute(struct message *m, uint32_t number) {
 static void compute_wanted(struct message *m, uint32_t end) {
   const struct cvl_kernel *k = m->k;
   const struct superop *op = k->op;
-  find_wanted(m, end);
+  message_find_wanted(m, end);
   for (uint32_t v = 0; v < op->param_count; v++) {
     const struct fused_value *p = &k->values[v];
     if (!m->wanted[v] || !p->run.base ||
@@ -117,7 +118,7 @@ static void compute_wanted(struct message *m, uint32_t end) {
     memcpy(&m->element[v], p->run.base + m->position * p->bytes, p->bytes);
   }
   for (uint32_t n = 0; n < end; n++) {
-    if (op->nodes[n].result_count > 0 && m->wanted[op->nodes[n].result]) compute(m, n);
+    if (op->nodes[n].result_count > 0 && m->wanted[op->nodes[n].result]) message_compute(m, n);
   }
 }
 
@@ -127,8 +128,8 @@ void fused_message(const struct cvl_kernel *k, uint32_t assertion, uint64_t posi
   struct message m = {.k = k, .position = position};
   m.wanted[node->operands[1]] = m.wanted[node->operands[2]] = true;
   compute_wanted(&m, assertion);
-  e->value = int_of(&m, node->operands[1]);
-  e->limit = int_of(&m, node->operands[2]);
+  e->value = message_int_of(&m, node->operands[1]);
+  e->limit = message_int_of(&m, node->operands[2]);
 }
 
 int64_t fused_compiled_index(const struct cvl_kernel *k, uint32_t gather, uint64_t position) {
@@ -136,5 +137,5 @@ int64_t fused_compiled_index(const struct cvl_kernel *k, uint32_t gather, uint64
   struct message m = {.k = k, .position = position};
   m.wanted[index] = true;
   compute_wanted(&m, gather);
-  return int_of(&m, index);
+  return message_int_of(&m, index);
 }

@@ -62,7 +62,7 @@ static uint8_t combination_role(const struct cvl_kernel *k, uint32_t n) {
 }
 
 /* Notes how operand i of node n is used. */
-static void note_use(struct cvl_kernel *k, uint32_t n, unsigned i) {
+static void plan_note_use(struct cvl_kernel *k, uint32_t n, unsigned i) {
   const struct superop_node *node = &k->op->nodes[n];
   struct fused_value *v = &k->values[node->operands[i]];
   const bool elementwise = reads_elementwise(node, i);
@@ -153,7 +153,7 @@ static void describe_values(struct cvl_kernel *k) {
     const struct superop_node *node = &op->nodes[n];
     for (unsigned i = 0; i < node->result_count; i++) k->values[node->result + i].node = n;
     if (node->role == ROLE_INDEX) k->values[node->result].as_runs = true;
-    for (unsigned i = 0; i < node->operand_count; i++) note_use(k, n, i);
+    for (unsigned i = 0; i < node->operand_count; i++) plan_note_use(k, n, i);
   }
 }
 
@@ -189,7 +189,7 @@ struct slots {
   uint32_t free_count, made;
 };
 
-static uint32_t take_slot(struct slots *s) {
+static uint32_t plan_take_slot(struct slots *s) {
   return s->free_count ? s->free[--s->free_count] : s->made++;
 }
 
@@ -199,10 +199,10 @@ static void begin_loop(struct cvl_kernel *k, struct slots *s, struct superop_loo
   for (uint32_t i = l.next; i <= l.last; i++) {
     const struct superop_node *next = &k->op->nodes[i];
     struct fused_value *result = &k->values[next->result];
-    if (result->buffer == IN_STRIP) result->slot = take_slot(s);
+    if (result->buffer == IN_STRIP) result->slot = plan_take_slot(s);
     const uint32_t from = next->operands[1], definition = k->values[from].node;
     result->has_spare = definition < l.first + l.count && from != next->operands[0];
-    if (result->has_spare) result->spare_slot = take_slot(s);
+    if (result->has_spare) result->spare_slot = plan_take_slot(s);
   }
 }
 
@@ -228,7 +228,7 @@ static struct fused_value *carried_by(struct cvl_kernel *k, struct superop_loop 
 
 /* Assigns a buffer to the result of every step. A result may take over the buffer of an operand
  * whose last use this is: kernels may overwrite an operand of the same element size. */
-static void assign_slots(struct cvl_kernel *k, uint32_t *free_slots) {
+static void plan_assign_slots(struct cvl_kernel *k, uint32_t *free_slots) {
   struct slots s = {.free = free_slots};
   struct superop_loop loop = {0};
   for (uint32_t i = 0; i < k->step_count; i++) {
@@ -263,7 +263,7 @@ static void assign_slots(struct cvl_kernel *k, uint32_t *free_slots) {
         v->slot |= UINT32_C(1) << 31; /* freed below, after the result has got its own */
       }
     }
-    if (wants_slot && !given) result->slot = take_slot(&s);
+    if (wants_slot && !given) result->slot = plan_take_slot(&s);
     for (uint32_t j = 0; j < read_count; j++) {
       struct fused_value *v = &k->values[reads[j]];
       if (!(v->slot >> 31)) continue;
@@ -290,7 +290,7 @@ static uint32_t cost_of(const struct fused_node *node, const struct superop_node
   }
 }
 
-static bool is_known(const struct cvl_kernel *k, uint32_t scatter) {
+static bool plan_is_known(const struct cvl_kernel *k, uint32_t scatter) {
   const struct superop_node *nodes = k->op->nodes;
   for (uint32_t n = 0; n < scatter && nodes[scatter].op == OPC_PERMUTE; n++) {
     if (fused_same_index(&nodes[n], &nodes[scatter])) return true;
@@ -298,7 +298,7 @@ static bool is_known(const struct cvl_kernel *k, uint32_t scatter) {
   return false;
 }
 
-static void plan_nodes(struct cvl_kernel *k) {
+static void cpu_plan_nodes(struct cvl_kernel *k) {
   enum { LOOP_ROUNDS = 16 }; /* a guess */
   const struct map_rows *rows = k->c->map_rows;
   uint32_t loop_end = 0;
@@ -347,7 +347,7 @@ static void plan_nodes(struct cvl_kernel *k) {
     case ROLE_COMBINE_SCATTER:
     case ROLE_ASSERT: break;
     case ROLE_SCATTER:
-      p->known = is_known(k, n);
+      p->known = plan_is_known(k, n);
       k->scatters[k->scatter_count++].node = n;
       break;
     }
@@ -373,8 +373,8 @@ static void note_flat(struct cvl_kernel *k) {
 
 /* ---- the interface ---- */
 
-static struct cvl_kernel *enter(struct cvl_context *c, struct cvl_kernel *k,
-                                struct copy_plan *copying) {
+static struct cvl_kernel *plan_enter(struct cvl_context *c, struct cvl_kernel *k,
+                                     struct copy_plan *copying) {
   k->copying = copying;
   k->number = c->prepared ? c->prepared->number + 1 : 0; /* that is the highest */
   k->next = c->prepared;
@@ -395,7 +395,7 @@ static struct cvl_kernel *prepare_copies(struct cvl_context *c, const struct sup
   k->c = c;
   k->op = op;
   k->bytes = sizeof *k;
-  return enter(c, k, copying);
+  return plan_enter(c, k, copying);
 }
 
 /* What the kernel that it is a copy of has compiled, and chosen so far. */
@@ -410,8 +410,8 @@ static void adopt(struct cvl_kernel *k, const struct cvl_kernel *of) {
 }
 
 /* `of`: it is a copy of that; or NULL. */
-static struct cvl_kernel *prepare(struct cvl_context *c, const struct superop *op,
-                                  const struct cvl_kernel *of) {
+static struct cvl_kernel *plan_prepare(struct cvl_context *c, const struct superop *op,
+                                       const struct cvl_kernel *of) {
   if (op->copies) return prepare_copies(c, op);
   uint32_t reductions = 0, scans = 0, packs = 0, scatters = 0;
   for (uint32_t n = 0; n < op->node_count; n++) {
@@ -468,11 +468,11 @@ static struct cvl_kernel *prepare(struct cvl_context *c, const struct superop *o
   note_loops(k);
   note_ranges(k);
   note_reported(k, scratch);
-  plan_nodes(k);
+  cpu_plan_nodes(k);
   fused_gather_plan(k);
   fused_concatenate_plan(k);
   fused_affine_plan(k);
-  assign_slots(k, scratch);
+  plan_assign_slots(k, scratch);
   fused_plan_check(k);
   if (!fused_repeat_constants(k)) {
     memory_give(c->memory, k, bytes);
@@ -484,15 +484,15 @@ static struct cvl_kernel *prepare(struct cvl_context *c, const struct superop *o
   } else if (k->flat_count == 0) { /* else when segments are known */
     fused_choice_begin(k);
   }
-  return enter(c, k, fused_copy_plan(c, op));
+  return plan_enter(c, k, fused_copy_plan(c, op));
 }
 
 struct cvl_kernel *cpu_prepare(struct cvl_context *c, const struct superop *op) {
-  return prepare(c, op, NULL);
+  return plan_prepare(c, op, NULL);
 }
 
 struct cvl_kernel *cpu_prepare_copy(struct cvl_context *c, const struct cvl_kernel *of) {
-  struct cvl_kernel *k = prepare(c, of->op, of);
+  struct cvl_kernel *k = plan_prepare(c, of->op, of);
   if (k) k->is_copy = true;
   return k;
 }

@@ -17,7 +17,8 @@ static bool is_by_rows(const struct cvl_kernel *k, const struct segments *near) 
 }
 
 /* Whether the operands of this run suit what the function does about a node. */
-static bool suits(const struct cvl_kernel *k, uint32_t n, enum fused_rectangle_task task) {
+static bool rectangles_suits(const struct cvl_kernel *k, uint32_t n,
+                             enum fused_rectangle_task task) {
   const struct fused_node *p = &k->nodes[n];
   switch (task) {
   case RECTANGLE_ROW: return is_by_rows(k, &p->run.near);
@@ -31,7 +32,7 @@ static bool suits(const struct cvl_kernel *k, uint32_t n, enum fused_rectangle_t
 
 static bool all_suit(const struct cvl_kernel *k, const struct fused_rectangles *r) {
   for (uint32_t n = 0; n < k->op->node_count; n++) {
-    if (!suits(k, n, (enum fused_rectangle_task)r->tasks[n])) return false;
+    if (!rectangles_suits(k, n, (enum fused_rectangle_task)r->tasks[n])) return false;
   }
   return true;
 }
@@ -46,23 +47,25 @@ bool fused_rectangles_suit(const struct cvl_kernel *k) {
 /* ---- a run ---- */
 
 /* Elements of the domain, from a position on. */
-static struct tile_rectangle elements(const struct cvl_kernel *k, const char *base,
-                                      size_t bytes, uint64_t position) {
+static struct tile_rectangle rectangles_elements(const struct cvl_kernel *k, const char *base,
+                                                 size_t bytes, uint64_t position) {
   return (struct tile_rectangle){.at = (char *)(uintptr_t)base + position * bytes,
                                  .row_bytes = k->run.row_length * bytes};
 }
 
 /* What a gather reads from a row of the rectangle on. */
-static struct tile_rectangle gathered(const struct fused_worker *w, const struct fused_value *v,
-                                      uint64_t row, uint64_t position) {
+static struct tile_rectangle rectangles_gathered(const struct fused_worker *w,
+                                                 const struct fused_value *v, uint64_t row,
+                                                 uint64_t position) {
   const struct cvl_kernel *k = w->k;
-  if (!k->nodes[v->node].run.affine) return elements(k, v->run.base, v->bytes, position);
+  if (!k->nodes[v->node].run.affine)
+    return rectangles_elements(k, v->run.base, v->bytes, position);
   const struct fused_source *s = &w->rectangles[w->rectangle].sources[v->run.affine_gather];
   return (struct tile_rectangle){.at = (char *)(uintptr_t)s->at + row * s->row_bytes,
                                  .row_bytes = s->row_bytes};
 }
 
-static struct tile_rectangle progression(const struct affine *a, uint64_t row) {
+static struct tile_rectangle rectangles_progression(const struct affine *a, uint64_t row) {
   return (struct tile_rectangle){.start = (uint64_t)a->start + row * (uint64_t)a->row_stride,
                                  .stride = (uint64_t)a->stride,
                                  .row_stride = (uint64_t)a->row_stride};
@@ -82,30 +85,31 @@ static void find_node(struct fused_worker *w, uint32_t n, uint64_t row, uint64_t
   const struct fused_rectangle *r = &w->rectangles[w->rectangle];
   struct tile_rectangle *in = &w->rectangle_in[v];
   switch ((enum fused_rectangle_task)k->run.rectangle_tasks[n]) {
-  case RECTANGLE_AFFINE: *in = progression(&r->known[v], row); return;
+  case RECTANGLE_AFFINE: *in = rectangles_progression(&r->known[v], row); return;
   case RECTANGLE_ROW:
     *in = by_row(&k->nodes[n], k->values[v].bytes, position / k->run.row_length);
     return;
-  case RECTANGLE_GATHER: *in = gathered(w, &k->values[v], row, position); return;
+  case RECTANGLE_GATHER: *in = rectangles_gathered(w, &k->values[v], row, position); return;
   case RECTANGLE_NOTHING:
   case RECTANGLE_MAP: break;
   }
 }
 
 /* Executes rows of the current rectangle, the first of them `row`. */
-static void execute(struct fused_worker *w, uint64_t row, uint64_t rows) {
+static void rectangles_execute(struct fused_worker *w, uint64_t row, uint64_t rows) {
   const struct cvl_kernel *k = w->k;
   const struct superop *op = k->op;
   const struct fused_rectangle *r = &w->rectangles[w->rectangle];
   const uint64_t position = r->first + row * k->run.row_length;
   for (uint32_t v = 0; v < op->param_count; v++) {
     if (op->kinds[v] != SUPEROP_SEGDES)
-      w->rectangle_in[v] = elements(k, k->values[v].run.base, k->values[v].bytes, position);
+      w->rectangle_in[v] =
+          rectangles_elements(k, k->values[v].run.base, k->values[v].bytes, position);
   }
   for (uint32_t n = 0; n < op->node_count; n++) find_node(w, n, row, position);
   for (uint32_t i = 0; i < op->output_count; i++) {
     const struct fused_value *v = &k->values[op->outputs[i]];
-    w->rectangle_out[op->outputs[i]] = elements(k, v->run.base, v->bytes, position);
+    w->rectangle_out[op->outputs[i]] = rectangles_elements(k, v->run.base, v->bytes, position);
   }
   fused_compiled_rectangles(k->compiled)(rows, r->length, w->rectangle_in, w->rectangle_out);
 }
@@ -114,7 +118,7 @@ static void execute_rows(struct fused_worker *w, uint64_t row, uint64_t rows) {
   const uint64_t columns = w->k->run.row_length;
   for (uint64_t c = 0, i = 0; c < columns; c += w->rectangles[i++].length) {
     w->rectangle = (uint32_t)i;
-    execute(w, row, rows);
+    rectangles_execute(w, row, rows);
   }
 }
 

@@ -131,7 +131,7 @@ static bool make_results(struct cvl_kernel *k, const struct cvl_value *operands)
 }
 
 /* Releases the results that are not returned. */
-static void drop_results(struct cvl_kernel *k) {
+static void fused_drop_results(struct cvl_kernel *k) {
   for (uint32_t i = k->op->param_count; i < k->op->value_count; i++) {
     struct cvl_value *v = &k->values[i].run.whole;
     if (v->form == CVL_VECTOR) vector_release(k->c, v->as.vector);
@@ -226,7 +226,8 @@ static void release_read(struct cvl_kernel *k, uint32_t number,
   }
 }
 
-static bool scatter(struct cvl_kernel *k, uint32_t number, const struct cvl_value *operands) {
+static bool cpu_fused_scatter(struct cvl_kernel *k, uint32_t number,
+                              const struct cvl_value *operands) {
   const struct superop_node *node = &k->op->nodes[number];
   if (k->nodes[number].run.concatenated) {
     if (!fused_concatenate(k, number, operands)) return false;
@@ -260,7 +261,7 @@ static bool scatters(struct cvl_kernel *k, uint64_t failed, const struct cvl_val
       release_read(k, n, operands);
       continue;
     }
-    if (role == ROLE_SCATTER && !scatter(k, n, operands)) return false;
+    if (role == ROLE_SCATTER && !cpu_fused_scatter(k, n, operands)) return false;
     if (role == ROLE_COMBINE_SCATTER && !fused_combine_scatter(k, n, operands)) return false;
   }
   return true;
@@ -278,7 +279,7 @@ static int64_t index_at_fault(const struct cvl_kernel *k, uint64_t number, uint6
   return 0;
 }
 
-static void report(struct cvl_kernel *k) {
+static void cpu_fused_report(struct cvl_kernel *k) {
   const uint64_t number = k->run.failed, position = k->run.fault[number];
   const struct superop_node *node = &k->op->nodes[number];
   const struct fused_node *p = &k->nodes[number];
@@ -301,7 +302,7 @@ static void report(struct cvl_kernel *k) {
   fault(k->c, e);
 }
 
-static void forget_faults(struct cvl_kernel *k) {
+static void fused_forget_faults(struct cvl_kernel *k) {
   for (uint32_t i = 0; i < k->op->node_count; i++) k->run.fault[i] = FUSED_NONE;
 }
 
@@ -314,7 +315,7 @@ struct layout {
   size_t bytes;
 };
 
-static size_t reserve(struct layout *l, size_t bytes) {
+static size_t fused_reserve(struct layout *l, size_t bytes) {
   const size_t at = l->bytes;
   l->bytes += (bytes + LINE - 1) / LINE * LINE;
   return at;
@@ -326,7 +327,7 @@ struct worker_layout {
       block_totals, window_totals, combinations, packs;
 };
 
-static uint64_t least_of(uint64_t a, uint64_t b) {
+static uint64_t fused_least_of(uint64_t a, uint64_t b) {
   return a < b ? a : b;
 }
 
@@ -339,32 +340,32 @@ static size_t pack_room(const struct cvl_kernel *k, const struct fused_pack *p) 
 static struct worker_layout lay_out_worker(struct cvl_kernel *k) {
   struct layout l = {sizeof(struct fused_worker)};
   struct worker_layout at;
-  reserve(&l, 0);
+  fused_reserve(&l, 0);
   l.bytes = (l.bytes + LINE - 1) / LINE * LINE;
   const size_t packs = k->pack_count, reductions = k->reduction_count;
-  at.compiled = reserve(&l, fused_tile_bytes(k));
-  at.streams = reserve(&l, k->op->param_count * sizeof(struct tile_stream));
-  at.affine = reserve(&l, fused_affine_bytes(k));
-  at.lanes = reserve(&l, fused_columns_bytes(k));
-  at.located = reserve(&l, k->gathers ? sizeof(struct fused_located) : 0);
-  at.walks = reserve(&l, k->walks * sizeof(struct walk));
-  at.ranks = reserve(&l, packs * sizeof(struct walk));
-  at.kept = reserve(&l, 2 * packs * sizeof(uint64_t));
-  at.totals = reserve(&l, reductions * sizeof(char *));
-  at.packed = reserve(&l, packs * sizeof(char *));
+  at.compiled = fused_reserve(&l, fused_tile_bytes(k));
+  at.streams = fused_reserve(&l, k->op->param_count * sizeof(struct tile_stream));
+  at.affine = fused_reserve(&l, fused_affine_bytes(k));
+  at.lanes = fused_reserve(&l, fused_columns_bytes(k));
+  at.located = fused_reserve(&l, k->gathers ? sizeof(struct fused_located) : 0);
+  at.walks = fused_reserve(&l, k->walks * sizeof(struct walk));
+  at.ranks = fused_reserve(&l, packs * sizeof(struct walk));
+  at.kept = fused_reserve(&l, 2 * packs * sizeof(uint64_t));
+  at.totals = fused_reserve(&l, reductions * sizeof(char *));
+  at.packed = fused_reserve(&l, packs * sizeof(char *));
   const size_t blocks = k->run.n > FUSED_TILE ? FUSED_WHOLE / CVL_REDUCE_BLOCK : 0;
-  at.block_totals = reserve(&l, reductions * blocks * sizeof(uint64_t));
+  at.block_totals = fused_reserve(&l, reductions * blocks * sizeof(uint64_t));
   const size_t windows = k->run.chunks > 1 ? k->run.most_positions / SCAN_WINDOW + 2 : 0;
-  at.window_totals = reserve(&l, 2 * k->scan_count * windows * sizeof(uint64_t));
+  at.window_totals = fused_reserve(&l, 2 * k->scan_count * windows * sizeof(uint64_t));
   const size_t widest = sizeof(uint64_t);
   const size_t strip =
-      (least_of(k->run.n, k->run.strip) * widest + SPREAD_SLACK + LINE - 1) / LINE * LINE;
+      (fused_least_of(k->run.n, k->run.strip) * widest + SPREAD_SLACK + LINE - 1) / LINE * LINE;
   const size_t tile =
-      (least_of(k->run.n, FUSED_TILE) * widest + SPREAD_SLACK + LINE - 1) / LINE * LINE;
+      (fused_least_of(k->run.n, FUSED_TILE) * widest + SPREAD_SLACK + LINE - 1) / LINE * LINE;
   const uint32_t slots =
       k->run.runs_compiled ? fused_compiled_slots(k->compiled) : k->strip_slots;
-  const size_t strips = reserve(&l, slots * strip);
-  const size_t tiles = reserve(&l, k->tile_slots * tile);
+  const size_t strips = fused_reserve(&l, slots * strip);
+  const size_t tiles = fused_reserve(&l, k->tile_slots * tile);
   for (uint32_t i = 0; i < k->step_count; i++) {
     struct fused_value *v = fused_result(k, k->steps[i]);
     if (!v) continue;
@@ -374,12 +375,12 @@ static struct worker_layout lay_out_worker(struct cvl_kernel *k) {
     }
     if (v->run.storage == IN_TILE) v->run.offset = tiles + v->slot * tile;
     if (v->run.storage == IN_CHUNK)
-      v->run.offset = reserve(&l, k->run.most_positions * v->bytes + SPREAD_SLACK);
+      v->run.offset = fused_reserve(&l, k->run.most_positions * v->bytes + SPREAD_SLACK);
   }
-  at.combinations = reserve(&l, fused_combine_worker_bytes(k));
+  at.combinations = fused_reserve(&l, fused_combine_worker_bytes(k));
   at.packs = l.bytes;
   for (uint32_t i = 0; i < k->pack_count && k->run.chunks > 1; i++) {
-    if (k->packs[i].wants_result) reserve(&l, pack_room(k, &k->packs[i]));
+    if (k->packs[i].wants_result) fused_reserve(&l, pack_room(k, &k->packs[i]));
   }
   k->run.worker_bytes = l.bytes;
   return at;
@@ -418,7 +419,7 @@ static void set_up_worker(struct cvl_kernel *k, const struct worker_layout *at, 
  * so that what a chunk reads and writes stays in the second-level cache. One thread alone takes
  * as much as it may before it looks again whether it must stop; so does each that executes
  * rectangles, which a chunk finds anew: in 1,600 positions that takes longer than they do. */
-static void cut(struct cvl_kernel *k) {
+static void fused_cut(struct cvl_kernel *k) {
   enum { LEAST = 2 * FUSED_STRIP };
   if (k->run.scattering == SCATTER_BY_RANGES) {
     k->run.chunks = fused_scatter_ranges(k);
@@ -434,19 +435,19 @@ static void cut(struct cvl_kernel *k) {
   if (steps <= k->serial_steps) return;
   const bool large = (threads == 1 || k->run.by_rectangles) && !fused_hands_on(k);
   const uint64_t bytes = large ? tuned(k->c, LONE_BYTES) : tuned(k->c, CHUNK_BYTES);
-  uint64_t grain = least_of(bytes / k->cost, steps / threads + 1);
+  uint64_t grain = fused_least_of(bytes / k->cost, steps / threads + 1);
   if (grain < LEAST) grain = LEAST;
   grain = (grain + LEAST - 1) / LEAST * LEAST;
   if (grain >= steps) return;
   k->run.grain = grain;
   k->run.chunks = (steps + grain - 1) / grain;
-  k->run.most_positions = least_of(k->run.n, grain + FUSED_WHOLE + CVL_REDUCE_BLOCK);
+  k->run.most_positions = fused_least_of(k->run.n, grain + FUSED_WHOLE + CVL_REDUCE_BLOCK);
 }
 
 /* ---- the run ---- */
 
 /* False if it was asked to end. */
-static bool run_chunks(struct cvl_kernel *k) {
+static bool fused_run_chunks(struct cvl_kernel *k) {
   if (k->run.scattering == SCATTER_BY_RANGES)
     return pool_for(k->c->pool, k->run.chunks, 1, fused_range, k);
   const uint64_t steps = k->run.cut_anywhere ? k->run.n : segments_steps(&k->run.segments);
@@ -473,13 +474,14 @@ static bool run_in_memory(struct cvl_kernel *k, const struct cvl_value *operands
   const size_t windows = has_long_segments ? k->run.n / FUSED_WHOLE + 1 : 0;
   const size_t totals = has_long_segments ? block_totals_at(k->run.n, FUSED_WHOLE) + 1 : 0;
   struct layout l = {0};
-  const size_t workers_at = reserve(&l, threads * k->run.worker_bytes);
-  const size_t long_segments_at = reserve(&l, windows * sizeof *k->run.long_segments);
-  const size_t totals_at = reserve(&l, totals * sizeof(uint64_t) * k->reduction_count);
+  const size_t workers_at = fused_reserve(&l, threads * k->run.worker_bytes);
+  const size_t long_segments_at = fused_reserve(&l, windows * sizeof *k->run.long_segments);
+  const size_t totals_at = fused_reserve(&l, totals * sizeof(uint64_t) * k->reduction_count);
   const bool states = k->run.chunks > 1;
-  const size_t states_at = reserve(&l, states ? k->scan_count * sizeof(struct scan_state) : 0);
-  const size_t room = fused_room_bytes(k), room_at = reserve(&l, room);
-  const size_t shared_at = reserve(&l, fused_combine_common_bytes(k));
+  const size_t states_at =
+      fused_reserve(&l, states ? k->scan_count * sizeof(struct scan_state) : 0);
+  const size_t room = fused_room_bytes(k), room_at = fused_reserve(&l, room);
+  const size_t shared_at = fused_reserve(&l, fused_combine_common_bytes(k));
   char *block = scratch_alloc(k->c, k->run.site, l.bytes);
   if (!block) return false;
   k->run.workers = block + workers_at;
@@ -498,20 +500,20 @@ static bool run_in_memory(struct cvl_kernel *k, const struct cvl_value *operands
   }
   if (room > 0) fused_fill_room(k, block + room_at);
   if (k->combination_count > 0) fused_combine_lay_out(k, block + shared_at);
-  const bool done = all_done(k->c, k->run.site, run_chunks(k));
+  const bool done = all_done(k->c, k->run.site, fused_run_chunks(k));
   const uint64_t failed = atomic_load_explicit(&k->run.failed, memory_order_relaxed);
   const bool whole = done && failed == FUSED_NONE && fused_scatter_finish(k);
   k->run.again = done && !whole && k->run.scattering != SCATTER_AFTERWARDS &&
                  k->c->error.kind == CVL_E_NONE;
-  if (done && failed != FUSED_NONE && !k->run.again) report(k);
-  if (failed != FUSED_NONE) forget_faults(k);
+  if (done && failed != FUSED_NONE && !k->run.again) cpu_fused_report(k);
+  if (failed != FUSED_NONE) fused_forget_faults(k);
   scratch_free(k->c, block, l.bytes);
   if (k->run.scattering != SCATTER_AFTERWARDS && !whole) return false;
   return done && scatters(k, failed, operands) && failed == FUSED_NONE;
 }
 
 /* Whether all INDEXes, gathers by data and scatters are of one segment. */
-static bool is_flat(const struct cvl_kernel *k, const struct cvl_value *operands) {
+static bool fused_is_flat(const struct cvl_kernel *k, const struct cvl_value *operands) {
   for (uint32_t i = 0; i < k->flat_count; i++) {
     if (value_segments(&operands[k->flat_of[i]]).count != 1) return false;
   }
@@ -527,7 +529,7 @@ static enum short_outcome run_short(struct cvl_kernel *k, const struct cvl_value
   return outcome;
 }
 
-static bool run_once(struct cvl_kernel *k, const struct cvl_value *operands) {
+static bool fused_run_once(struct cvl_kernel *k, const struct cvl_value *operands) {
   const struct superop *op = k->op;
   k->run.n = fused_size(&op->domain, operands);
   k->run.segments = op->segments == SUPEROP_NONE
@@ -537,13 +539,13 @@ static bool run_once(struct cvl_kernel *k, const struct cvl_value *operands) {
       k->reduction_count + k->scan_count + k->pack_count == 0 && !k->combines && !k->scans_by;
   atomic_store_explicit(&k->run.turn, 0, memory_order_relaxed);
   atomic_store_explicit(&k->run.failed, FUSED_NONE, memory_order_relaxed);
-  k->run.flat = is_flat(k, operands);
+  k->run.flat = fused_is_flat(k, operands);
   k->run.runs_compiled = fused_choose(k);
   const enum short_outcome outcome = run_short(k, operands);
   if (outcome != SHORT_UNFIT) return outcome == SHORT_DONE;
   fused_bind(k, operands);
   const bool made = make_results(k, operands);
-  if (made) cut(k);
+  if (made) fused_cut(k);
   const bool done = made && run_in_memory(k, operands);
   fused_scatter_end(k);
   if (!done) return false;
@@ -554,13 +556,13 @@ static bool run_once(struct cvl_kernel *k, const struct cvl_value *operands) {
 }
 
 /* Where scatters failed in the compiled function, the operations report it. */
-static bool run(struct cvl_kernel *k, const struct cvl_value *operands) {
+static bool cpu_fused_run_once(struct cvl_kernel *k, const struct cvl_value *operands) {
   k->run.again = k->run.by_operations = false;
-  if (run_once(k, operands)) return true;
+  if (fused_run_once(k, operands)) return true;
   if (!k->run.again) return false;
-  drop_results(k);
+  fused_drop_results(k);
   k->run.by_operations = true;
-  return run_once(k, operands);
+  return fused_run_once(k, operands);
 }
 
 /* Runs steps or nodes. */
@@ -572,7 +574,7 @@ static bool run_plainly(struct cvl_context *c, uint64_t site, struct cvl_kernel 
   k->run.site = site;
   const bool timed = fused_choice_open(k);
   const double start = timed ? fused_clock() : 0;
-  const bool good = run(k, operands);
+  const bool good = cpu_fused_run_once(k, operands);
   if (timed) fused_chosen(k, fused_clock() - start);
   for (uint32_t i = 0; i < k->op->param_count; i++) {
     const struct cvl_value *v = &operands[i];
@@ -586,13 +588,13 @@ static bool run_plainly(struct cvl_context *c, uint64_t site, struct cvl_kernel 
     outs[i] = *v;
     v->form = CVL_NOTHING;
   }
-  drop_results(k);
+  fused_drop_results(k);
   return good;
 }
 
 /* Where there is no memory for the kernel of a sub-context. */
-static bool run_nodes(struct cvl_context *c, uint64_t site, const struct superop *op,
-                      const struct cvl_value *operands, struct cvl_value *outs) {
+static bool fused_run_nodes(struct cvl_context *c, uint64_t site, const struct superop *op,
+                            const struct cvl_value *operands, struct cvl_value *outs) {
   if (superop_run(&cvl_cpu_backend, c, site, op, &c->stop, operands, outs)) return true;
   (void)all_done(c, site, c->error.kind != CVL_E_NONE); /* else it was asked to end */
   return false;
@@ -614,7 +616,7 @@ bool cpu_run_tiles(struct cvl_context *c, uint64_t site, struct cvl_kernel *k,
 bool cpu_run(struct cvl_context *c, uint64_t site, struct cvl_kernel *prepared,
              const struct cvl_value *operands, struct cvl_value *outs) {
   struct cvl_kernel *k = cpu_kernel_of(c, prepared);
-  if (!k) return run_nodes(c, site, prepared->op, operands, outs);
+  if (!k) return fused_run_nodes(c, site, prepared->op, operands, outs);
   const enum copy_outcome copied =
       k->copying ? fused_copy(c, site, k->copying, operands, outs) : COPY_UNFIT;
   if (copied == COPY_UNFIT) return run_plainly(c, site, k, operands, outs);

@@ -63,15 +63,16 @@ void fused_scatter_bind(struct cvl_kernel *k) {
 /* ---- results ---- */
 
 /* The vector of the defaults, if the result may be written over it: nothing else reads it. */
-static struct cvl_vector *reusable_defaults(const struct cvl_kernel *k, uint32_t value,
-                                            const struct cvl_value *operands, size_t bytes) {
+static struct cvl_vector *scatter_reusable_defaults(const struct cvl_kernel *k, uint32_t value,
+                                                    const struct cvl_value *operands,
+                                                    size_t bytes) {
   if (value >= k->op->param_count || k->op->uses[value] != 1) return NULL;
   if (fused_shared(k, operands, value)) return NULL;
   return value_reusable(&operands[value], bytes);
 }
 
 /* The value of the defaults; SUPEROP_NONE: zeros, or none. */
-static uint32_t defaults_of(const struct superop_node *node) {
+static uint32_t scatter_defaults_of(const struct superop_node *node) {
   if (node->op == OPC_DPERMUTE) return node->operands[2];
   return node->op == OPC_DFPERMUTE ? node->operands[3] : SUPEROP_NONE;
 }
@@ -94,10 +95,10 @@ static bool make_marks(struct cvl_kernel *k, struct fused_scatter *s) {
 static bool make_result(struct cvl_kernel *k, struct fused_scatter *s,
                         const struct cvl_value *operands) {
   const struct superop_node *node = &k->op->nodes[s->node];
-  const uint32_t value = defaults_of(node);
+  const uint32_t value = scatter_defaults_of(node);
   struct fused_value *v = &k->values[node->result];
   struct cvl_vector *reuse =
-      value == SUPEROP_NONE ? NULL : reusable_defaults(k, value, operands, v->bytes);
+      value == SUPEROP_NONE ? NULL : scatter_reusable_defaults(k, value, operands, v->bytes);
   s->count = value_segments(&operands[node->operands[node->operand_count - 1]]).total;
   if (!result_new(k->c, k->run.site + s->node, (enum cvl_elem)v->elem, s->count, reuse,
                   &v->run.whole))

@@ -12,28 +12,29 @@ static bool is_param(const struct superop *op, uint32_t v) {
   return v < op->param_count;
 }
 
-static struct short_item *add(struct fused_short *s, enum short_kind kind, uint32_t value) {
+static struct short_item *short_add(struct fused_short *s, enum short_kind kind,
+                                    uint32_t value) {
   struct short_item *item = &s->items[s->item_count++];
   *item = (struct short_item){.kind = (uint8_t)kind, .value = value};
   return item;
 }
 
-static void add_spread(struct fused_short *s, const struct superop_node *node) {
-  struct short_item *item = add(s, SHORT_SPREAD, node->result);
+static void short_add_spread(struct fused_short *s, const struct superop_node *node) {
+  struct short_item *item = short_add(s, SHORT_SPREAD, node->result);
   item->from = node->operands[0];
   item->under[0] = node->operands[1];
   s->spreads++;
 }
 
 static void add_index(struct fused_short *s, const struct superop_node *node) {
-  struct short_item *item = add(s, SHORT_INDEX, node->result);
+  struct short_item *item = short_add(s, SHORT_INDEX, node->result);
   item->from = node->operands[0];
   item->by = node->operands[1];
   item->under[0] = node->operands[2];
 }
 
-static void add_gather(struct fused_short *s, const struct superop_node *node) {
-  struct short_item *item = add(s, SHORT_GATHER, node->result);
+static void short_add_gather(struct fused_short *s, const struct superop_node *node) {
+  struct short_item *item = short_add(s, SHORT_GATHER, node->result);
   item->from = node->operands[0];
   item->under[0] = node->operands[2];
   item->under[1] = node->operands[3];
@@ -52,31 +53,31 @@ static bool add_node(struct fused_short *s, const struct cvl_kernel *k,
   if (node->role == ROLE_ASSERT) return !node->checked;
   if (in_stage && f->schedule.written[node->result]) {
     if (k->values[node->result].is_output)
-      add(s, SHORT_WRITTEN, node->result);
+      short_add(s, SHORT_WRITTEN, node->result);
     else if (!s->folds)
       return false;
   }
   if (in_stage && node->role == ROLE_INDEX) add_index(s, node);
-  if (in_stage && node->role == ROLE_GATHER) add_gather(s, node);
+  if (in_stage && node->role == ROLE_GATHER) short_add_gather(s, node);
   if (in_stage) return true;
   if (node->role == ROLE_SPREAD && !k->values[node->result].is_output) {
-    add_spread(s, node);
+    short_add_spread(s, node);
     return true;
   }
   return node->role == ROLE_REDUCE && s->folds;
 }
 
-static bool add_nodes(struct fused_short *s, const struct cvl_kernel *k,
-                      const struct fused_functions *f) {
+static bool short_add_nodes(struct fused_short *s, const struct cvl_kernel *k,
+                            const struct fused_functions *f) {
   for (uint32_t v = 0; v < k->op->param_count; v++) {
     if (k->op->kinds[v] != SUPEROP_SEGDES && k->values[v].read_by_blocks)
-      add(s, SHORT_VECTOR, v);
+      short_add(s, SHORT_VECTOR, v);
   }
   for (uint32_t n = 0; n < k->op->node_count; n++) {
     if (!add_node(s, k, f, n)) return false;
   }
   for (uint32_t i = 0; i < k->reduction_count; i++)
-    add(s, SHORT_REDUCED, k->op->nodes[k->reductions[i].node].result);
+    short_add(s, SHORT_REDUCED, k->op->nodes[k->reductions[i].node].result);
   return true;
 }
 
@@ -99,7 +100,7 @@ void fused_short_plan(struct arena *arena, const struct cvl_kernel *k,
   if (!may_fit(k, f)) return;
   s->items = arena_alloc(arena, (k->op->value_count + 2 * count + 1) * sizeof *s->items);
   s->checked = arena_alloc(arena, (count + 1) * sizeof *s->checked);
-  s->fits = add_nodes(s, k, f) && s->spreads <= MOST_SPREADS;
+  s->fits = short_add_nodes(s, k, f) && s->spreads <= MOST_SPREADS;
 }
 
 /* ---- a run ---- */
@@ -215,7 +216,7 @@ static bool is_sound(const struct short_run *r) {
 }
 
 /* False after a fault. */
-static bool call(struct short_run *r) {
+static bool short_call(struct short_run *r) {
   const struct fused_short *s = r->plan;
   const uint64_t n = r->k->run.n;
   bool sound = true;
@@ -232,7 +233,7 @@ static bool call(struct short_run *r) {
   return sound;
 }
 
-static enum short_outcome run(struct short_run *r) {
+static enum short_outcome cpu_short_run(struct short_run *r) {
   const struct fused_short *s = r->plan;
   struct cvl_kernel *k = r->k;
   for (uint32_t i = 0; i < s->item_count; i++) {
@@ -241,7 +242,7 @@ static enum short_outcome run(struct short_run *r) {
   for (uint32_t i = 0; i < s->item_count; i++) {
     if (!make_item(r, &s->items[i])) return SHORT_FAILED;
   }
-  if (call(r)) return SHORT_DONE;
+  if (short_call(r)) return SHORT_DONE;
   for (uint32_t i = 0; i < s->item_count; i++) {
     if (s->items[i].kind >= SHORT_WRITTEN)
       result_drop(k->c, &k->values[s->items[i].value].run.whole); /* another is made instead */
@@ -269,5 +270,5 @@ enum short_outcome fused_short_run(struct cvl_kernel *k, const struct fused_shor
   r.operands = operands;
   r.strip = s->spreads && k->run.n > FUSED_STRIP ? FUSED_STRIP : k->run.n;
   r.reductions = r.spreads = 0;
-  return run(&r);
+  return cpu_short_run(&r);
 }

@@ -34,7 +34,7 @@ void fused_walks_at(struct fused_worker *w, uint64_t position) {
 }
 
 /* n, or the first of n flags that is false. */
-static uint64_t all_true(const char *flags, uint64_t n) {
+static uint64_t strip_all_true(const char *flags, uint64_t n) {
   const char *found = memchr(flags, 0, n);
   return found ? (uint64_t)(found - flags) : n;
 }
@@ -64,7 +64,7 @@ uint64_t fused_step(struct fused_worker *w, uint32_t number, uint64_t first, uin
   case ACT_GATHER:
   case ACT_PICK: return fused_gather(w, number, first, n, out);
   case ACT_GATHER_RUNS: return fused_copy_runs(w, number, first, n, out);
-  case ACT_ASSERT: return all_true(fused_at(w, &k->values[node->operands[0]], first), n);
+  case ACT_ASSERT: return strip_all_true(fused_at(w, &k->values[node->operands[0]], first), n);
   case ACT_WITHIN:
     return move_int(move, k->c->int_elem)
         ->within(n, fused_at(w, &k->values[p->index], first), p->run.bound);

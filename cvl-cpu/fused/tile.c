@@ -10,7 +10,7 @@
 /* Positions that are read ahead: a strip. */
 enum { AHEAD = FUSED_STRIP };
 
-static uint64_t least_of(uint64_t a, uint64_t b) {
+static uint64_t tile_least_of(uint64_t a, uint64_t b) {
   return a < b ? a : b;
 }
 
@@ -19,7 +19,7 @@ static uint64_t least_of(uint64_t a, uint64_t b) {
 enum { LINE = 64 };
 
 /* Lays out arrays one behind the other: where this one begins, after what `at` counts. */
-static size_t next_array(size_t *at, size_t bytes) {
+static size_t tile_next_array(size_t *at, size_t bytes) {
   const size_t start = *at;
   *at += (bytes + LINE - 1) / LINE * LINE;
   return start;
@@ -41,32 +41,32 @@ static size_t scan_room_bytes(const struct cvl_kernel *k, uint32_t i) {
                                                           : 0;
 }
 
-static struct layout lay_out(const struct cvl_kernel *k) {
+static struct layout tile_lay_out(const struct cvl_kernel *k) {
   const struct superop *op = k->op;
   const struct fused_functions *f = fused_compiled_functions(k->compiled);
   struct layout l = {0};
-  l.in = next_array(&l.bytes, op->value_count * sizeof(void *));
-  l.out = next_array(&l.bytes, op->value_count * sizeof(void *));
-  l.data = next_array(&l.bytes, op->value_count * sizeof(char *));
-  l.step = next_array(&l.bytes, op->value_count * sizeof(uint64_t));
-  l.nodes = next_array(&l.bytes, op->node_count * sizeof(struct tile_node));
-  l.packs = next_array(&l.bytes, k->pack_count * sizeof(struct tile_pack));
-  l.scans = next_array(&l.bytes, k->scan_count * sizeof(struct tile_scan));
-  l.scatters = next_array(&l.bytes, k->scatter_count * sizeof(struct tile_scatter));
-  l.scan_rooms = next_array(&l.bytes, k->scan_count * sizeof(char *));
+  l.in = tile_next_array(&l.bytes, op->value_count * sizeof(void *));
+  l.out = tile_next_array(&l.bytes, op->value_count * sizeof(void *));
+  l.data = tile_next_array(&l.bytes, op->value_count * sizeof(char *));
+  l.step = tile_next_array(&l.bytes, op->value_count * sizeof(uint64_t));
+  l.nodes = tile_next_array(&l.bytes, op->node_count * sizeof(struct tile_node));
+  l.packs = tile_next_array(&l.bytes, k->pack_count * sizeof(struct tile_pack));
+  l.scans = tile_next_array(&l.bytes, k->scan_count * sizeof(struct tile_scan));
+  l.scatters = tile_next_array(&l.bytes, k->scatter_count * sizeof(struct tile_scatter));
+  l.scan_rooms = tile_next_array(&l.bytes, k->scan_count * sizeof(char *));
   l.scan_data = l.bytes;
-  for (uint32_t i = 0; i < k->scan_count; i++) next_array(&l.bytes, scan_room_bytes(k, i));
-  l.lanes = next_array(&l.bytes, k->reduction_count * sizeof(void *));
-  l.rooms = next_array(&l.bytes, k->reduction_count * CVL_REDUCE_LANES * sizeof(uint64_t));
-  l.totals = next_array(&l.bytes, k->reduction_count * sizeof(char *));
-  l.bounds = next_array(&l.bytes, 2 * f->bounds_count * bounds_bytes(k));
-  l.skipped = next_array(&l.bytes, f->schedule.stage_count + 1);
-  l.moving = next_array(&l.bytes, op->value_count * sizeof(uint32_t));
+  for (uint32_t i = 0; i < k->scan_count; i++) tile_next_array(&l.bytes, scan_room_bytes(k, i));
+  l.lanes = tile_next_array(&l.bytes, k->reduction_count * sizeof(void *));
+  l.rooms = tile_next_array(&l.bytes, k->reduction_count * CVL_REDUCE_LANES * sizeof(uint64_t));
+  l.totals = tile_next_array(&l.bytes, k->reduction_count * sizeof(char *));
+  l.bounds = tile_next_array(&l.bytes, 2 * f->bounds_count * bounds_bytes(k));
+  l.skipped = tile_next_array(&l.bytes, f->schedule.stage_count + 1);
+  l.moving = tile_next_array(&l.bytes, op->value_count * sizeof(uint32_t));
   return l;
 }
 
 size_t fused_tile_bytes(const struct cvl_kernel *k) {
-  return k->run.runs_compiled ? lay_out(k).bytes : 0;
+  return k->run.runs_compiled ? tile_lay_out(k).bytes : 0;
 }
 
 /* ---- nodes ---- */
@@ -149,7 +149,7 @@ static void set_up_nodes(struct fused_worker *w, char *bounds) {
 
 /* ---- the start of a chunk, and of a tile ---- */
 
-static bool moves(const struct fused_value *v) {
+static bool tile_moves(const struct fused_value *v) {
   return v->run.storage == IN_MEMORY || v->run.storage == IN_TILE ||
          v->run.storage == IN_CHUNK || v->run.storage == IN_AFFINE_RUN;
 }
@@ -162,9 +162,9 @@ static void find_moving(struct fused_worker *w) {
   w->moving_count = 0;
   for (uint32_t i = 0; i < count; i++) {
     const struct fused_value *v = &k->values[touched[i]];
-    const bool by_tile = moves(v) && v->run.storage != IN_AFFINE_RUN;
+    const bool by_tile = tile_moves(v) && v->run.storage != IN_AFFINE_RUN;
     w->step[touched[i]] = by_tile ? v->bytes : 0;
-    if (moves(v)) {
+    if (tile_moves(v)) {
       w->moving[w->moving_count++] = touched[i];
     } else {
       w->data[touched[i]] = fused_at(w, v, w->origin[v->run.storage]);
@@ -220,7 +220,7 @@ void fused_tile_begin(struct fused_worker *w, uint64_t position) {
 /* ---- what the function asks for ---- */
 
 /* A loop, or a gather that may be in an affine run. */
-static void ask(void *with, uint32_t number, uint64_t first, uint64_t n) {
+static void tile_ask(void *with, uint32_t number, uint64_t first, uint64_t n) {
   struct fused_worker *w = with;
   struct cvl_kernel *k = w->k;
   w->origin[IN_STRIP] = w->origin[IN_AFFINE_RUN] = first;
@@ -236,11 +236,11 @@ static void ask(void *with, uint32_t number, uint64_t first, uint64_t n) {
   memset(fused_at(w, v, first), 0, n * v->bytes);
 }
 
-static void fails(void *with, uint32_t number, uint64_t position) {
+static void tile_fails(void *with, uint32_t number, uint64_t position) {
   fused_remember(with, number, position, position);
 }
 
-static void done(void *with, uint64_t first, uint64_t n) {
+static void tile_done(void *with, uint64_t first, uint64_t n) {
   struct fused_worker *w = with;
   w->origin[IN_STRIP] = w->origin[IN_AFFINE_RUN] = first;
   fused_deliver(w, first, n, atomic_load_explicit(&w->k->run.failed, memory_order_relaxed));
@@ -259,7 +259,8 @@ static void set_up_scans(struct fused_worker *w, char **rooms, char *data) {
   }
 }
 
-static void set_up_scatter(const struct cvl_kernel *k, uint32_t i, struct tile_scatter *to) {
+static void tile_set_up_scatter(const struct cvl_kernel *k, uint32_t i,
+                                struct tile_scatter *to) {
   const struct fused_scatter *s = &k->scatters[i];
   *to = (struct tile_scatter){.out = k->run.scattering == SCATTER_AFTERWARDS ? NULL : s->out,
                               .mark = s->mark,
@@ -278,7 +279,7 @@ void fused_tile_range(struct fused_worker *w, uint64_t range) {
 
 void fused_tile_set_up(struct fused_worker *w, char *memory) {
   struct cvl_kernel *k = w->k;
-  const struct layout at = lay_out(k);
+  const struct layout at = tile_lay_out(k);
   w->in = (const void **)(void *)(memory + at.in);
   w->out = (void **)(void *)(memory + at.out);
   w->data = (char **)(void *)(memory + at.data);
@@ -301,14 +302,15 @@ void fused_tile_set_up(struct fused_worker *w, char *memory) {
       .ahead = k->run.chunks > 1 || k->run.n > tuned(k->c, CHUNK_BYTES) ? AHEAD : 0,
       .skipped = w->skipped,
       .with = w,
-      .other = ask,
-      .fails = fails,
-      .done = k->run.copy_count > 0 ? done : NULL};
+      .other = tile_ask,
+      .fails = tile_fails,
+      .done = k->run.copy_count > 0 ? tile_done : NULL};
   for (uint32_t i = 0; i < k->reduction_count; i++)
     lanes[i] = memory + at.rooms + i * CVL_REDUCE_LANES * sizeof(uint64_t);
   set_up_nodes(w, memory + at.bounds);
   set_up_scans(w, (char **)(void *)(memory + at.scan_rooms), memory + at.scan_data);
-  for (uint32_t i = 0; i < k->scatter_count; i++) set_up_scatter(k, i, &w->tile.scatters[i]);
+  for (uint32_t i = 0; i < k->scatter_count; i++)
+    tile_set_up_scatter(k, i, &w->tile.scatters[i]);
 }
 
 /* The packs append to what this chunk keeps. */
@@ -332,7 +334,7 @@ static void close_packs(struct fused_worker *w) {
   }
 }
 
-static void run(struct fused_worker *w, uint64_t first, uint64_t n, bool folds) {
+static void tile_run(struct fused_worker *w, uint64_t first, uint64_t n, bool folds) {
   w->origin[IN_STRIP] = w->origin[IN_AFFINE_RUN] = first;
   if (w->skipping != w->acts_skipping) set_acts(w);
   find_data(w, first);
@@ -350,34 +352,35 @@ static void run_by_runs(struct fused_worker *w, uint64_t first, uint64_t n, bool
       at += whole;
       continue;
     }
-    const uint64_t count = fused_affine_run(w, first + at, least_of(n - at, w->k->run.strip));
+    const uint64_t count =
+        fused_affine_run(w, first + at, tile_least_of(n - at, w->k->run.strip));
     w->tile.begins = at == 0;
     w->tile.lead = at;
     w->tile.ends = at + count == n;
-    run(w, first + at, count, folds);
+    tile_run(w, first + at, count, folds);
     at += count;
   }
 }
 
-static bool run_all(struct fused_worker *w, uint64_t first, uint64_t n, bool folds) {
+static bool tile_run_all(struct fused_worker *w, uint64_t first, uint64_t n, bool folds) {
   w->done_to = first + n;
   w->tile.begins = w->tile.ends = 1;
   w->tile.lead = 0;
   if (w->k->run.has_affine_runs) {
     run_by_runs(w, first, n, folds);
   } else {
-    run(w, first, n, folds);
+    tile_run(w, first, n, folds);
   }
   return atomic_load_explicit(&w->k->run.failed, memory_order_relaxed) == FUSED_NONE;
 }
 
 void fused_tile_column(struct fused_worker *w, uint64_t first, uint64_t n) {
   w->tile.begins = w->tile.ends = 1;
-  run(w, first, n, false);
+  tile_run(w, first, n, false);
 }
 
 bool fused_tile(struct fused_worker *w, uint64_t first, uint64_t n) {
-  return run_all(w, first, n, false);
+  return tile_run_all(w, first, n, false);
 }
 
 bool fused_tile_folds(struct fused_worker *w, uint64_t first, uint64_t n, char *const *totals,
@@ -385,7 +388,7 @@ bool fused_tile_folds(struct fused_worker *w, uint64_t first, uint64_t n, char *
   const struct cvl_kernel *k = w->k;
   for (uint32_t i = 0; i < k->reduction_count; i++)
     w->fold_totals[i] = totals[i] + block * k->reductions[i].v->bytes;
-  return run_all(w, first, n, true);
+  return tile_run_all(w, first, n, true);
 }
 
 /* ---- scans: what the chunks before have ---- */
@@ -417,7 +420,7 @@ static void write_scan(struct fused_worker *w, uint32_t i, uint64_t first, uint6
   fused_scan_function *const combine = fused_compiled_scan(k->compiled, s->node);
   _Alignas(LINE) char staging[FUSED_STRIP * sizeof(uint64_t)];
   for (uint64_t p = first; p < last; p += FUSED_STRIP) {
-    const uint64_t n = least_of(last - p, FUSED_STRIP);
+    const uint64_t n = tile_least_of(last - p, FUSED_STRIP);
     const char *from = own->out + (p - own->from) * bytes;
     if (has_before) combine(&own->state, from, n, staging);
     move_bytes(k->c->kernels->move, s->streaming, s->out + p * bytes,

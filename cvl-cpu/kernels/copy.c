@@ -82,7 +82,7 @@ ALWAYS_INLINE char *copy_of_one(struct copy_walk *w, uint64_t end, char *out, co
   return out;
 }
 
-static void copy(struct copy_walk *w, uint64_t end, char *out, const char *limit) {
+static void cpu_copy(struct copy_walk *w, uint64_t end, char *out, const char *limit) {
   while (w->position < end && !w->unfit) {
     bool gap;
     const struct copy_span s = copy_walk_next(w, end - w->position, &gap);
@@ -100,4 +100,4 @@ static void copy(struct copy_walk *w, uint64_t end, char *out, const char *limit
   }
 }
 
-const struct copy_kernels KERNEL(copy_kernels) = {.copy = copy};
+const struct copy_kernels KERNEL(copy_kernels) = {.copy = cpu_copy};

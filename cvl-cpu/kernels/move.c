@@ -103,7 +103,7 @@ static bool invert(uint64_t n, const uint64_t *at, uint64_t low, uint64_t *sourc
 
 /* ---- packing ---- */
 
-static uint64_t count(uint64_t n, const uint8_t *flags) {
+static uint64_t move_count(uint64_t n, const uint8_t *flags) {
   enum { LANES = 64, MOST_ROWS = 255 };
   uint64_t sum = 0, i = 0;
   while (n - i >= LANES) {
@@ -118,12 +118,12 @@ static uint64_t count(uint64_t n, const uint8_t *flags) {
 }
 
 #if defined(__AVX512BW__)
-static inline uint64_t mask_of(const uint8_t *flags) {
+static inline uint64_t move_mask_of(const uint8_t *flags) {
   const __m512i f = _mm512_loadu_si512((const void *)flags);
   return _mm512_test_epi8_mask(f, f);
 }
 #elif defined(__AVX2__)
-static inline uint64_t mask_of(const uint8_t *flags) {
+static inline uint64_t move_mask_of(const uint8_t *flags) {
   uint64_t mask = 0;
   for (int i = 0; i < 64; i += 32) {
     const __m256i f = _mm256_loadu_si256((const __m256i *)(const void *)(flags + i));
@@ -133,7 +133,7 @@ static inline uint64_t mask_of(const uint8_t *flags) {
 }
 #else
 /* The multiplication moves bit 0 of byte j to bit 56 + j. */
-static inline uint64_t mask_of(const uint8_t *flags) {
+static inline uint64_t move_mask_of(const uint8_t *flags) {
   uint64_t mask = 0;
   for (int i = 0; i < 64; i += 8) {
     uint64_t word = 0;
@@ -146,11 +146,11 @@ static inline uint64_t mask_of(const uint8_t *flags) {
 
 static void masks(uint64_t n, const uint8_t *flags, uint64_t *to) {
   uint64_t i = 0;
-  for (; i + 64 <= n; i += 64) to[i / 64] = mask_of(flags + i);
+  for (; i + 64 <= n; i += 64) to[i / 64] = move_mask_of(flags + i);
   if (i < n) {
     uint8_t rest[64] = {0};
     memcpy(rest, flags + i, n - i);
-    to[i / 64] = mask_of(rest);
+    to[i / 64] = move_mask_of(rest);
   }
 }
 
@@ -347,7 +347,7 @@ const struct move_kernels KERNEL(move_kernels) = {
     .expand_equal = expand_equal,
     .bounds = bounds,
     .invert = invert,
-    .count = count,
+    .count = move_count,
     .masks = masks,
     .ranks = ranks,
 };

@@ -24,7 +24,7 @@ static inline __attribute__((always_inline)) struct block philox(uint64_t seed, 
 }
 
 /* The high 64 bits of x * y, by halves: without a 128-bit type it vectorises. */
-static inline uint64_t high_product(uint64_t x, uint64_t y) {
+static inline uint64_t random_high_product(uint64_t x, uint64_t y) {
   const uint64_t x0 = (uint32_t)x, x1 = x >> 32, y0 = (uint32_t)y, y1 = y >> 32;
   const uint64_t middle = x1 * y0 + (x0 * y0 >> 32);
   const uint64_t other = x0 * y1 + (uint32_t)middle;
@@ -57,7 +57,7 @@ static uint64_t random_i64(uint64_t seed, uint64_t k, uint64_t first, uint64_t n
   for (uint64_t i = 0; i < n; i++) {
     const struct block b = philox(seed, first + i, k);
     const uint64_t u = (uint64_t)b.word[1] << 32 | b.word[0];
-    out[i] = (int64_t)high_product(u, (uint64_t)bound[i]);
+    out[i] = (int64_t)random_high_product(u, (uint64_t)bound[i]);
   }
   return n;
 }

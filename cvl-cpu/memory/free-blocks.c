@@ -6,12 +6,13 @@
 #include "cvl-cpu/memory/free-blocks.h"
 
 /* Multiplicative hashing, by 2^64 over the golden ratio. */
-static uint64_t hash_of(const struct block *b) {
+static uint64_t free_blocks_hash_of(const struct block *b) {
   return ((uint64_t)(uintptr_t)b >> 6) * UINT64_C(0x9e3779b97f4a7c15);
 }
 
 static bool is_above(const struct block *a, const struct block *b) {
-  return a->bytes != b->bytes ? a->bytes > b->bytes : hash_of(a) > hash_of(b);
+  return a->bytes != b->bytes ? a->bytes > b->bytes
+                              : free_blocks_hash_of(a) > free_blocks_hash_of(b);
 }
 
 /* Addresses are compared as numbers: regions have no order in C. */
@@ -20,8 +21,8 @@ static bool is_before(const struct block *a, const struct block *b) {
 }
 
 /* The tree t as two: the blocks before `at`, and those behind it. */
-static void split(struct block *t, const struct block *at, struct block **left,
-                  struct block **right) {
+static void free_blocks_split(struct block *t, const struct block *at, struct block **left,
+                              struct block **right) {
   while (t) {
     if (is_before(t, at)) {
       *left = t;
@@ -37,7 +38,7 @@ static void split(struct block *t, const struct block *at, struct block **left,
 }
 
 /* Two trees as one; all of a is before all of b. */
-static void join(struct block **root, struct block *a, struct block *b) {
+static void free_blocks_join(struct block **root, struct block *a, struct block *b) {
   while (a && b) {
     if (is_above(a, b)) {
       *root = a;
@@ -58,7 +59,7 @@ void free_blocks_insert(struct block **root, struct block *b) {
   }
   struct block *below = *root;
   *root = b;
-  split(below, b, &b->left, &b->right);
+  free_blocks_split(below, b, &b->left, &b->right);
 }
 
 void free_blocks_remove(struct block **root, struct block *b) {
@@ -66,7 +67,7 @@ void free_blocks_remove(struct block **root, struct block *b) {
     invariant(*root);
     root = is_before(b, *root) ? &(*root)->left : &(*root)->right;
   }
-  join(root, b->left, b->right);
+  free_blocks_join(root, b->left, b->right);
 }
 
 struct block *free_blocks_lowest(struct block *root, size_t bytes) {

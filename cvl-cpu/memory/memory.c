@@ -66,7 +66,7 @@ struct memory {
 
 /* The class of a request: u units, its head and the slack behind it included, for u < 16, then
  * m * 2^e units with 8 <= m < 16. */
-static unsigned class_of(size_t bytes) {
+static unsigned memory_class_of(size_t bytes) {
   const uint64_t u = ((uint64_t)bytes + sizeof(struct head) + VECTOR_SLACK + UNIT - 1) / UNIT;
   unsigned e = 0;
   if (u >> (STEPS_LOG + 1)) e = 63 - (unsigned)__builtin_clzll(u) - STEPS_LOG;
@@ -109,7 +109,7 @@ static struct head *kept_block(struct memory *m, unsigned c) {
 }
 
 static struct head *small_block(struct memory *m, size_t bytes) {
-  const unsigned c = class_of(bytes);
+  const unsigned c = memory_class_of(bytes);
   struct head *h = kept_block(m, c);
   if (!h) {
     h = heap_alloc(m->heap, size_of_class(c));
@@ -123,7 +123,7 @@ static struct head *small_block(struct memory *m, size_t bytes) {
   return h;
 }
 
-static void keep(struct memory *m, struct head *h) {
+static void memory_keep(struct memory *m, struct head *h) {
   const size_t size = size_of_class(h->class);
   m->small_bytes -= size;
   m->kept_bytes += size;
@@ -141,7 +141,7 @@ static void leave_small(struct memory *m, struct head *h) {
 
 /* ---- what is kept ---- */
 
-static uint64_t used(const struct memory *m) {
+static uint64_t memory_used(const struct memory *m) {
   return m->small_bytes + regions_used(m->regions);
 }
 
@@ -165,7 +165,7 @@ static uint64_t bound(const struct memory *m) {
 
 /* Where blocks lie far apart, what is kept between them is not all that counts: a trim that has
  * come to its end is not repeated before there is more. */
-static void trim(struct memory *m) {
+static void memory_trim(struct memory *m) {
   const uint64_t now = used_and_kept(m);
   if (now <= bound(m) || now < m->trimmed + LOOK_BYTES) return;
   regions_release(m->regions, now - bound(m));
@@ -177,23 +177,23 @@ static void trim(struct memory *m) {
  * was given back in vain is then little work beside what has been done with the rest. */
 static void note_taken(struct memory *m, size_t bytes) {
   m->taken += bytes;
-  const uint64_t now = used(m);
+  const uint64_t now = memory_used(m);
   if (now > m->most) m->most = now;
   if (m->taken / PERIOD > used_and_kept(m) + m->keep) {
     m->most_before = m->most;
     m->most = now;
     m->taken = m->trimmed = 0;
   }
-  trim(m);
+  memory_trim(m);
 }
 
 /* ---- sub-contexts ---- */
 
-static void lock(struct memory *m) {
+static void memory_lock(struct memory *m) {
   if (m->parent) pthread_mutex_lock(&m->lock);
 }
 
-static void unlock(struct memory *m) {
+static void memory_unlock(struct memory *m) {
   if (m->parent) pthread_mutex_unlock(&m->lock);
 }
 
@@ -204,9 +204,9 @@ static bool give_back_everywhere(struct memory *m) {
   pthread_mutex_lock(&parent->lock);
   bool any = give_back_all(parent);
   for (struct memory *sub = parent->subs; sub; sub = sub->sibling) {
-    lock(sub);
+    memory_lock(sub);
     any |= give_back_all(sub);
-    unlock(sub);
+    memory_unlock(sub);
   }
   pthread_mutex_unlock(&parent->lock);
   return any;
@@ -219,7 +219,7 @@ bool memory_enter_sub(struct memory *parent) {
 
 /* Counts an allocation; false if it is its turn to fail. Those of sub-contexts count as the
  * parent's: one by one where one of them is to fail. */
-static bool enter(struct memory *m) {
+static bool memory_enter(struct memory *m) {
   m->count++;
   if (m->count + m->taken_by_subs == m->fail_at) return false;
   return !m->parent || !m->parent->fail_at || memory_enter_sub(m->parent);
@@ -303,15 +303,15 @@ static struct head *large_block(struct memory *m, size_t bytes) {
 }
 
 static struct head *block_for(struct memory *m, size_t bytes) {
-  lock(m);
+  memory_lock(m);
   struct head *h = is_large(bytes) ? large_block(m, bytes) : small_block(m, bytes);
   if (h) note_taken(m, bytes);
-  unlock(m);
+  memory_unlock(m);
   return h;
 }
 
 void *memory_take(struct memory *m, size_t bytes) {
-  if (!enter(m) || bytes > SIZE_MAX / 4) return NULL;
+  if (!memory_enter(m) || bytes > SIZE_MAX / 4) return NULL;
   struct head *h = block_for(m, bytes);
   if (!h && give_back_everywhere(m)) h = block_for(m, bytes);
   if (!h) return NULL;
@@ -321,37 +321,37 @@ void *memory_take(struct memory *m, size_t bytes) {
   return h->block;
 }
 
-static struct head *head_of(void *block) {
+static struct head *memory_head_of(void *block) {
   return (struct head *)(void *)((char *)block - offsetof(struct head, block));
 }
 
 void memory_give(struct memory *m, void *block, size_t bytes) {
   if (!block) return;
-  struct head *h = head_of(block);
-  invariant(is_large(bytes) ? h->class == LARGE : class_of(bytes) <= h->class);
-  lock(m);
+  struct head *h = memory_head_of(block);
+  invariant(is_large(bytes) ? h->class == LARGE : memory_class_of(bytes) <= h->class);
+  memory_lock(m);
   if (is_large(bytes)) {
     regions_give(m->regions, h);
   } else {
-    keep(m, h);
+    memory_keep(m, h);
   }
-  unlock(m);
+  memory_unlock(m);
 }
 
 void memory_leave(struct memory *m, void *block, size_t bytes) {
-  struct head *h = head_of(block);
-  invariant(is_large(bytes) ? h->class == LARGE : class_of(bytes) <= h->class);
-  lock(m);
+  struct head *h = memory_head_of(block);
+  invariant(is_large(bytes) ? h->class == LARGE : memory_class_of(bytes) <= h->class);
+  memory_lock(m);
   if (is_large(bytes)) {
     regions_leave(m->regions, h);
   } else {
     leave_small(m, h);
   }
-  unlock(m);
+  memory_unlock(m);
 }
 
 void memory_free_left(void *block) {
-  struct head *h = head_of(block);
+  struct head *h = memory_head_of(block);
   if (h->class == LARGE) {
     regions_free_left(h);
   } else {

@@ -57,7 +57,7 @@ struct regions {
 /* ---- frames ---- */
 
 /* The bits of word w among those of the frames [first, last), which it has some of. */
-static uint64_t mask_of(size_t w, size_t first, size_t last) {
+static uint64_t regions_mask_of(size_t w, size_t first, size_t last) {
   const size_t low = first > w * MARKS ? first - w * MARKS : 0;
   const size_t behind = (w + 1) * MARKS > last ? (w + 1) * MARKS - last : 0;
   return (UINT64_MAX << low) & (UINT64_MAX >> behind);
@@ -66,14 +66,14 @@ static uint64_t mask_of(size_t w, size_t first, size_t last) {
 static size_t marked(const struct region *g, size_t first, size_t last) {
   size_t n = 0;
   for (size_t w = first / MARKS; w * MARKS < last; w++) {
-    n += (size_t)__builtin_popcountll(g->marks[w] & mask_of(w, first, last));
+    n += (size_t)__builtin_popcountll(g->marks[w] & regions_mask_of(w, first, last));
   }
   return n;
 }
 
-static void mark(struct region *g, size_t first, size_t last, bool counts) {
+static void regions_mark(struct region *g, size_t first, size_t last, bool counts) {
   for (size_t w = first / MARKS; w * MARKS < last; w++) {
-    const uint64_t mask = mask_of(w, first, last);
+    const uint64_t mask = regions_mask_of(w, first, last);
     g->marks[w] = counts ? g->marks[w] | mask : g->marks[w] & ~mask;
   }
 }
@@ -97,7 +97,7 @@ static bool make_ready(struct region *g, size_t end) {
 }
 
 /* Counts the frames of `bytes` at p that do not count yet. */
-static bool count(struct regions *r, struct region *g, const void *p, size_t bytes) {
+static bool regions_count(struct regions *r, struct region *g, const void *p, size_t bytes) {
   const size_t start = offset_of(g, p), end = rounded_to(start + bytes, FRAME_BYTES);
   const size_t first = start / FRAME_BYTES, last = end / FRAME_BYTES;
   const size_t more = (last - first - marked(g, first, last)) * FRAME_BYTES;
@@ -107,7 +107,7 @@ static bool count(struct regions *r, struct region *g, const void *p, size_t byt
     heap_leave(r->heap, more);
     return false;
   }
-  mark(g, first, last, true);
+  regions_mark(g, first, last, true);
   r->counted += more;
   return true;
 }
@@ -126,7 +126,7 @@ static uint64_t uncount(struct regions *r, const struct block *b) {
   frames_inside(b, &first, &last);
   const size_t less = marked(b->region, first, last) * FRAME_BYTES;
   if (less == 0) return 0;
-  mark(b->region, first, last, false);
+  regions_mark(b->region, first, last, false);
   heap_leave(r->heap, less);
   r->counted -= less;
   return less;
@@ -134,7 +134,7 @@ static uint64_t uncount(struct regions *r, const struct block *b) {
 
 /* Gives their memory back to the system, in its pages, which may be larger. Without success it
  * is only not available to others. */
-static void discard(const struct block *b) {
+static void regions_discard(const struct block *b) {
   const size_t page = (size_t)sysconf(_SC_PAGESIZE), start = offset_of(b->region, b);
   const size_t first = rounded_to(start + sizeof *b, page);
   const size_t last = (start + b->bytes) / page * page;
@@ -163,7 +163,7 @@ static bool counts(const struct region *g, const void *p) {
 }
 
 /* b ends after `size` bytes, unless the rest is too small; the rest is free. */
-static void split(struct regions *r, struct block *b, size_t size) {
+static void regions_split(struct regions *r, struct block *b, size_t size) {
   if (b->bytes - size < REST_BYTES) return;
   struct block *rest = (struct block *)(void *)((char *)b + size);
   invariant(counts(b->region, rest));
@@ -175,23 +175,23 @@ static void split(struct regions *r, struct block *b, size_t size) {
   free_blocks_insert(&r->free, rest);
 }
 
-static void merge(struct block *b, struct block *next) {
+static void regions_merge(struct block *b, struct block *next) {
   b->bytes += next->bytes;
   note_for_block_after(b);
   POISON(next, sizeof *next);
 }
 
-static void put_back(struct regions *r, struct block *b) {
+static void regions_put_back(struct regions *r, struct block *b) {
   b->state = BLOCK_FREE;
   POISON(b + 1, b->bytes - sizeof *b);
   struct block *next = block_after(b), *before = block_before(b);
   if (next && next->state == BLOCK_FREE) {
     free_blocks_remove(&r->free, next);
-    merge(b, next);
+    regions_merge(b, next);
   }
   if (before && before->state == BLOCK_FREE) {
     free_blocks_remove(&r->free, before);
-    merge(before, b);
+    regions_merge(before, b);
     b = before;
   }
   free_blocks_insert(&r->free, b);
@@ -209,7 +209,7 @@ static void region_unhold(struct region *g) {
 /* Address space that begins at a multiple of HUGE_BYTES; NULL: there is not so much. What is
  * not accessible is not charged to anybody, even where the system promises no more than it has.
  */
-static void *reserve(size_t bytes) {
+static void *regions_reserve(size_t bytes) {
   char *p = mmap(NULL, bytes + HUGE_BYTES, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (p == MAP_FAILED) return NULL;
   const size_t before = -(uintptr_t)p & (HUGE_BYTES - 1);
@@ -240,10 +240,10 @@ static size_t bytes_of_head(const struct region *g) {
 static struct region *region_for(size_t size) {
   const size_t least = rounded_to(size + size / 1024 + FRAME_BYTES, HUGE_BYTES);
   size_t n = least > REGION_BYTES / REGION_BLOCKS ? REGION_BLOCKS * least : REGION_BYTES;
-  void *p = reserve(n);
+  void *p = regions_reserve(n);
   while (!p && n > least) {
     n = rounded_to(n / 2 > least ? n / 2 : least, HUGE_BYTES);
-    p = reserve(n);
+    p = regions_reserve(n);
   }
   return p ? region_of(p, n) : NULL;
 }
@@ -255,7 +255,7 @@ static struct block *more_memory(struct regions *r, size_t size) {
   if (!g) return NULL;
   const size_t head = bytes_of_head(g);
   struct block *b = (struct block *)(void *)((char *)g + head);
-  if (!make_ready(g, head) || !count(r, g, b, sizeof *b)) {
+  if (!make_ready(g, head) || !regions_count(r, g, b, sizeof *b)) {
     region_unhold(g);
     return NULL;
   }
@@ -274,16 +274,16 @@ struct regions *regions_new(struct heap *heap) {
 
 /* ---- blocks that were left ---- */
 
-static void *inside(struct block *b) {
+static void *regions_inside(struct block *b) {
   return b + 1;
 }
 
-static struct block *block_of(void *memory) {
+static struct block *regions_block_of(void *memory) {
   return (struct block *)memory - 1;
 }
 
 void regions_leave(struct regions *r, void *memory) {
-  struct block *b = block_of(memory);
+  struct block *b = regions_block_of(memory);
   invariant(b->state == BLOCK_USED);
   b->state = BLOCK_LEFT;
   r->used -= b->bytes;
@@ -293,9 +293,9 @@ void regions_leave(struct regions *r, void *memory) {
 
 /* The tree is not this thread's: the block is put where the region's owner will find it. */
 void regions_free_left(void *memory) {
-  struct block *b = block_of(memory);
+  struct block *b = regions_block_of(memory);
   struct region *g = b->region;
-  discard(b);
+  regions_discard(b);
   struct block *others = atomic_load_explicit(&g->back, memory_order_relaxed);
   do {
     b->left = others;
@@ -304,13 +304,13 @@ void regions_free_left(void *memory) {
   region_unhold(g);
 }
 
-static void collect(struct regions *r) {
+static void regions_collect(struct regions *r) {
   for (struct region *g = r->all; g; g = g->next) {
     if (!atomic_load_explicit(&g->back, memory_order_relaxed)) continue;
     struct block *b = atomic_exchange_explicit(&g->back, NULL, memory_order_acquire);
     while (b) {
       struct block *next = b->left;
-      put_back(r, b);
+      regions_put_back(r, b);
       b = next;
     }
   }
@@ -329,50 +329,50 @@ static size_t size_for(size_t bytes) {
 /* Counts what a block of `size` at b touches: the head of the rest, too. */
 static bool count_block(struct regions *r, struct block *b, size_t size) {
   const size_t bytes = b->bytes - size < REST_BYTES ? b->bytes : size + sizeof *b;
-  return count(r, b->region, b, bytes);
+  return regions_count(r, b->region, b, bytes);
 }
 
 void *regions_take(struct regions *r, size_t bytes) {
   if (bytes > LARGEST) return NULL;
-  collect(r);
+  regions_collect(r);
   const size_t size = size_for(bytes);
   struct block *b = free_blocks_lowest(r->free, size);
   if (!b) b = more_memory(r, size);
   if (!b || !count_block(r, b, size)) return NULL;
   free_blocks_remove(&r->free, b);
-  split(r, b, size);
+  regions_split(r, b, size);
   b->state = BLOCK_USED;
   r->used += b->bytes;
-  POISON(inside(b), b->bytes - sizeof *b);
-  UNPOISON(inside(b), bytes);
-  return inside(b);
+  POISON(regions_inside(b), b->bytes - sizeof *b);
+  UNPOISON(regions_inside(b), bytes);
+  return regions_inside(b);
 }
 
 void regions_give(struct regions *r, void *memory) {
-  struct block *b = block_of(memory);
+  struct block *b = regions_block_of(memory);
   invariant(b->state == BLOCK_USED);
   r->used -= b->bytes;
-  put_back(r, b);
+  regions_put_back(r, b);
 }
 
 /* ---- giving back to the system ---- */
 
 /* Of the tree b, from right to left, until `bytes` no longer count; how many do. */
-static uint64_t release(struct regions *r, struct block *b, uint64_t bytes) {
+static uint64_t cpu_regions_release(struct regions *r, struct block *b, uint64_t bytes) {
   uint64_t released = 0;
   for (; b && released < bytes; b = b->left) {
-    released += release(r, b->right, bytes - released);
+    released += cpu_regions_release(r, b->right, bytes - released);
     if (released >= bytes) break;
     const uint64_t less = uncount(r, b);
-    if (less) discard(b);
+    if (less) regions_discard(b);
     released += less;
   }
   return released;
 }
 
 uint64_t regions_release(struct regions *r, uint64_t bytes) {
-  collect(r);
-  return release(r, r->free, bytes);
+  regions_collect(r);
+  return cpu_regions_release(r, r->free, bytes);
 }
 
 uint64_t regions_counted(const struct regions *r) {

@@ -23,7 +23,7 @@ static void summarize_chunk(void *arg, uint64_t first, uint64_t last, unsigned w
       job->ints->summarize(last - first, job->lengths + first * job->bytes);
 }
 
-static void offsets_chunk(void *arg, uint64_t first, uint64_t last, unsigned worker) {
+static void segdes_offsets_chunk(void *arg, uint64_t first, uint64_t last, unsigned worker) {
   (void)worker;
   struct lengths_job *job = arg;
   job->ints->offsets_of(last - first, job->lengths + first * job->bytes,
@@ -43,7 +43,7 @@ static struct length_summary summary_of(struct lengths_job *job, uint64_t n) {
   return all;
 }
 
-static int64_t length_at(const struct lengths_job *job, uint64_t i) {
+static int64_t segdes_length_at(const struct lengths_job *job, uint64_t i) {
   int64_t x;
   int32_t narrow;
   if (job->bytes == sizeof x) {
@@ -60,7 +60,7 @@ static bool lengths_are_good(struct cvl_context *c, uint64_t site,
                              const struct lengths_job *job, uint64_t n) {
   uint64_t sum = 0;
   for (uint64_t i = 0; i < n; i++) {
-    const int64_t x = length_at(job, i);
+    const int64_t x = segdes_length_at(job, i);
     const bool negative = x < 0;
     if (!negative) sum += (uint64_t)x;
     if (negative || sum > INT64_MAX) {
@@ -73,8 +73,9 @@ static bool lengths_are_good(struct cvl_context *c, uint64_t site,
   return true;
 }
 
-static bool segdes_of(struct cvl_context *c, uint64_t site, const struct move_int *ints,
-                      uint64_t n, const void *lengths, size_t bytes, struct cvl_value *out) {
+static bool cpu_segdes_of(struct cvl_context *c, uint64_t site, const struct move_int *ints,
+                          uint64_t n, const void *lengths, size_t bytes,
+                          struct cvl_value *out) {
   struct lengths_job job;
   job.ints = ints;
   job.lengths = lengths;
@@ -99,7 +100,7 @@ static bool segdes_of(struct cvl_context *c, uint64_t site, const struct move_in
     d->offsets = NULL;
   } else {
     job.offsets = d->offsets;
-    if (!all_done(c, site, pool_for(c->pool, n, job.grain, offsets_chunk, &job))) {
+    if (!all_done(c, site, pool_for(c->pool, n, job.grain, segdes_offsets_chunk, &job))) {
       segdes_release(c, d);
       return false;
     }
@@ -111,8 +112,8 @@ static bool segdes_of(struct cvl_context *c, uint64_t site, const struct move_in
 }
 
 /* One length known to the host: no memory, no threads. */
-static bool one_segment(struct cvl_context *c, uint64_t site, int64_t length,
-                        struct cvl_value *out) {
+static bool segdes_one_segment(struct cvl_context *c, uint64_t site, int64_t length,
+                               struct cvl_value *out) {
   if (length < 0) {
     return fault(
         c, (struct cvl_error){.kind = CVL_E_NEGATIVE_LENGTH, .site = site, .value = length});
@@ -123,16 +124,16 @@ static bool one_segment(struct cvl_context *c, uint64_t site, int64_t length,
 
 bool cpu_make_segdes(struct cvl_context *c, uint64_t site, const struct cvl_value *lengths,
                      struct cvl_value *out) {
-  if (lengths->form == CVL_SCALAR) return one_segment(c, site, cvl_int_of(lengths), out);
-  return segdes_of(c, site, move_int(c->kernels->move, c->int_elem), value_length(lengths),
-                   value_data(lengths), elem_bytes((uint8_t)c->int_elem), out);
+  if (lengths->form == CVL_SCALAR) return segdes_one_segment(c, site, cvl_int_of(lengths), out);
+  return cpu_segdes_of(c, site, move_int(c->kernels->move, c->int_elem), value_length(lengths),
+                       value_data(lengths), elem_bytes((uint8_t)c->int_elem), out);
 }
 
 bool cpu_segdes_from_host(struct cvl_context *c, uint64_t site, uint64_t n,
                           const int64_t *lengths, struct cvl_value *out) {
-  if (n == 1) return one_segment(c, site, lengths[0], out);
-  return segdes_of(c, site, move_int(c->kernels->move, CVL_I64), n, lengths, sizeof(int64_t),
-                   out);
+  if (n == 1) return segdes_one_segment(c, site, lengths[0], out);
+  return cpu_segdes_of(c, site, move_int(c->kernels->move, CVL_I64), n, lengths,
+                       sizeof(int64_t), out);
 }
 
 /* ---- LENGTHS ---- */

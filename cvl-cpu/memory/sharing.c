@@ -25,8 +25,8 @@ static bool may_borrow(enum cvl_elem elem, uint64_t n, const void *data) {
   return n >= least && (uintptr_t)data % elem_info(elem)->bytes == 0;
 }
 
-static bool borrow(struct cvl_context *c, uint64_t site, enum cvl_elem elem, uint64_t n,
-                   const void *data, struct cvl_notice done, struct cvl_value *out) {
+static bool sharing_borrow(struct cvl_context *c, uint64_t site, enum cvl_elem elem, uint64_t n,
+                           const void *data, struct cvl_notice done, struct cvl_value *out) {
   struct cvl_vector *v = vector_new(c, site, CVL_BOOL, sizeof done);
   if (!v) return false;
   *notice_of(v) = done;
@@ -40,7 +40,8 @@ static bool borrow(struct cvl_context *c, uint64_t site, enum cvl_elem elem, uin
 
 bool cpu_import(struct cvl_context *c, uint64_t site, enum cvl_elem elem, uint64_t n,
                 const void *data, struct cvl_notice done, struct cvl_value *out) {
-  if (may_borrow(elem, n, data) && borrow(c, site, elem, n, data, done, out)) return true;
+  if (may_borrow(elem, n, data) && sharing_borrow(c, site, elem, n, data, done, out))
+    return true;
   const bool good = !may_borrow(elem, n, data) && cpu_from_host(c, site, elem, n, data, out);
   done.call(done.with);
   return good;
@@ -143,8 +144,8 @@ bool cpu_generate(struct cvl_context *c, uint64_t site, enum cvl_elem elem, uint
 }
 
 /* Equal lengths need no offsets: what reads them is faster without. */
-static bool equal_segdes(struct cvl_context *c, uint64_t site, uint64_t n, uint64_t length,
-                         struct cvl_segdes **out) {
+static bool sharing_equal_segdes(struct cvl_context *c, uint64_t site, uint64_t n,
+                                 uint64_t length, struct cvl_segdes **out) {
   struct cvl_segdes *d = segdes_new_equal(c, site, n, length);
   if (!d) return false;
   segdes_release(c, *out);
@@ -152,8 +153,8 @@ static bool equal_segdes(struct cvl_context *c, uint64_t site, uint64_t n, uint6
   return true;
 }
 
-static bool make_offsets(struct cvl_context *c, uint64_t site, const struct cvl_filler *filler,
-                         struct cvl_segdes *d) {
+static bool sharing_make_offsets(struct cvl_context *c, uint64_t site,
+                                 const struct cvl_filler *filler, struct cvl_segdes *d) {
   const uint64_t n = d->count + 1;
   struct making m = {filler, (char *)d->offsets, sizeof *d->offsets};
   const uint64_t grain = grain_for(c, n, 2 * m.bytes);
@@ -168,9 +169,9 @@ bool cpu_generate_segdes(struct cvl_context *c, uint64_t site, uint64_t n,
   struct cvl_segdes *d = segdes_new(c, site, n);
   if (!d) return false;
   d->count = n;
-  bool good = make_offsets(c, site, filler, d);
+  bool good = sharing_make_offsets(c, site, filler, d);
   if (good && offsets_all_equal(d->offsets, n)) {
-    good = equal_segdes(c, site, n, d->offsets[1], &d);
+    good = sharing_equal_segdes(c, site, n, d->offsets[1], &d);
   }
   if (!good) {
     segdes_release(c, d);

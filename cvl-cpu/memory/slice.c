@@ -11,18 +11,18 @@
 #include "cvl-cpu/cpu.h"
 
 /* Whether this context counts the references of a vector or descriptor. */
-static bool is_own(const struct cvl_context *c, const struct held *h) {
+static bool slice_is_own(const struct cvl_context *c, const struct held *h) {
   return h->of_sub == (c->parent != NULL);
 }
 
 /* The vector that has the elements; NULL: it is the parent's. */
 static struct cvl_vector *base_of(const struct cvl_context *c, struct cvl_vector *v) {
-  if (!is_own(c, &v->held)) return NULL;
+  if (!slice_is_own(c, &v->held)) return NULL;
   return v->held.memory == MEMORY_SLICE ? v->base : v;
 }
 
-static bool slice_vector(struct cvl_context *c, uint64_t site, struct cvl_vector *v,
-                         uint64_t first, uint64_t n, struct cvl_value *out) {
+static bool cpu_slice_vector(struct cvl_context *c, uint64_t site, struct cvl_vector *v,
+                             uint64_t first, uint64_t n, struct cvl_value *out) {
   struct cvl_vector *s = vector_new(c, site, (enum cvl_elem)v->elem, 0);
   if (!s) return false;
   s->held.memory = MEMORY_SLICE;
@@ -52,7 +52,7 @@ struct offsets_job {
   uint64_t *to;
 };
 
-static void offsets_chunk(void *arg, uint64_t first, uint64_t last, unsigned worker) {
+static void slice_offsets_chunk(void *arg, uint64_t first, uint64_t last, unsigned worker) {
   const struct offsets_job *job = arg;
   (void)worker;
   for (uint64_t k = first; k < last; k++) {
@@ -63,24 +63,24 @@ static void offsets_chunk(void *arg, uint64_t first, uint64_t last, unsigned wor
 static bool copy_offsets(struct cvl_context *c, uint64_t site, struct offsets_job *job,
                          uint64_t n) {
   const uint64_t grain = grain_for(c, n, 2 * sizeof *job->to);
-  return all_done(c, site, pool_for(c->pool, n, grain, offsets_chunk, job));
+  return all_done(c, site, pool_for(c->pool, n, grain, slice_offsets_chunk, job));
 }
 
-static bool give_segdes(struct cvl_segdes *d, struct cvl_value *out) {
+static bool slice_give_segdes(struct cvl_segdes *d, struct cvl_value *out) {
   segdes_check(d);
   *out = (struct cvl_value){.form = CVL_SEGDES, .as.segdes = d};
   return true;
 }
 
 /* count segments, all of one length. */
-static bool equal_segments(struct cvl_context *c, uint64_t site, uint64_t count,
-                           uint64_t length, struct cvl_value *out) {
+static bool slice_equal_segments(struct cvl_context *c, uint64_t site, uint64_t count,
+                                 uint64_t length, struct cvl_value *out) {
   struct cvl_segdes *d = segdes_new_equal(c, site, count, length);
-  return d && give_segdes(d, out);
+  return d && slice_give_segdes(d, out);
 }
 
-static bool slice_segdes(struct cvl_context *c, uint64_t site, const struct cvl_value *v,
-                         uint64_t first, uint64_t n, struct cvl_value *out) {
+static bool cpu_slice_segdes(struct cvl_context *c, uint64_t site, const struct cvl_value *v,
+                             uint64_t first, uint64_t n, struct cvl_value *out) {
   const struct segments s = value_segments(v);
   const uint64_t start = segment_start(&s, first);
   const uint64_t total = segment_start(&s, first + n) - start;
@@ -88,10 +88,10 @@ static bool slice_segdes(struct cvl_context *c, uint64_t site, const struct cvl_
     *out = cvl_one_segment(total);
     return true;
   }
-  if (n == 0) return equal_segments(c, site, 0, 0, out);
-  if (!s.offsets) return equal_segments(c, site, n, s.equal, out);
+  if (n == 0) return slice_equal_segments(c, site, 0, 0, out);
+  if (!s.offsets) return slice_equal_segments(c, site, n, s.equal, out);
   if (offsets_all_equal(s.offsets + first, n)) {
-    return equal_segments(c, site, n, total / n, out);
+    return slice_equal_segments(c, site, n, total / n, out);
   }
   struct cvl_segdes *d = segdes_new(c, site, n);
   if (!d) return false;
@@ -102,19 +102,19 @@ static bool slice_segdes(struct cvl_context *c, uint64_t site, const struct cvl_
   }
   d->count = n;
   d->total = total;
-  return give_segdes(d, out);
+  return slice_give_segdes(d, out);
 }
 
 bool cpu_slice(struct cvl_context *c, uint64_t site, const struct cvl_value *v, uint64_t first,
                uint64_t n, struct cvl_value *out) {
   if (v->form == CVL_SEGDES || v->form == CVL_ONE_SEGMENT) {
-    return slice_segdes(c, site, v, first, n, out);
+    return cpu_slice_segdes(c, site, v, first, n, out);
   }
   if (n == 1) {
     slice_element(v, first, out);
     return true;
   }
-  if (v->form == CVL_VECTOR) return slice_vector(c, site, v->as.vector, first, n, out);
+  if (v->form == CVL_VECTOR) return cpu_slice_vector(c, site, v->as.vector, first, n, out);
   return cpu_allocate(c, site, (enum cvl_elem)v->elem, n, out);
 }
 
@@ -145,7 +145,7 @@ struct whole {
 };
 
 /* Those of one more. */
-static void add_segments(struct whole *w, const struct segments *s) {
+static void slice_add_segments(struct whole *w, const struct segments *s) {
   if (s->count == 0) return;
   if (w->count == 0) w->equal = s->equal;
   w->all_equal &= !s->offsets && s->equal == w->equal;
@@ -168,7 +168,7 @@ static bool sum_up(struct cvl_context *c, uint64_t site, uint64_t n,
   for (uint64_t i = 0; i < n; i++) {
     const struct segments s = value_segments(&descriptors[i]);
     if (s.total > INT64_MAX - w->total) return total_fault(c, site, w, &s);
-    add_segments(w, &s);
+    slice_add_segments(w, &s);
   }
   return true;
 }
@@ -195,12 +195,12 @@ bool cpu_concatenate(struct cvl_context *c, uint64_t site, uint64_t n,
     *out = cvl_one_segment(w.total);
     return true;
   }
-  if (w.all_equal) return equal_segments(c, site, w.count, w.equal, out);
+  if (w.all_equal) return slice_equal_segments(c, site, w.count, w.equal, out);
   struct cvl_segdes *d = segdes_new(c, site, w.count);
   if (!d) return false;
   if (!concatenate_offsets(c, site, n, descriptors, d)) {
     segdes_release(c, d);
     return false;
   }
-  return give_segdes(d, out);
+  return slice_give_segdes(d, out);
 }

@@ -11,7 +11,7 @@ struct copy_job {
   bool streaming;
 };
 
-static void copy_chunk(void *arg, uint64_t first, uint64_t last, unsigned worker) {
+static void transfer_copy_chunk(void *arg, uint64_t first, uint64_t last, unsigned worker) {
   (void)worker;
   const struct copy_job *job = arg;
   if (!job->from) {
@@ -28,12 +28,14 @@ bool copy_bytes(struct cvl_context *c, uint64_t site, void *to, const void *from
                 uint64_t bytes) {
   if (bytes == 0) return true;
   struct copy_job job = {c->kernels->move, to, from, bytes >= tuned(c, STREAM_BYTES)};
-  return all_done(c, site, pool_for(c->pool, bytes, grain_for(c, bytes, 2), copy_chunk, &job));
+  return all_done(c, site,
+                  pool_for(c->pool, bytes, grain_for(c, bytes, 2), transfer_copy_chunk, &job));
 }
 
 bool clear_bytes(struct cvl_context *c, uint64_t site, void *to, uint64_t bytes) {
   struct copy_job job = {c->kernels->move, to, NULL, false};
-  return all_done(c, site, pool_for(c->pool, bytes, grain_for(c, bytes, 1), copy_chunk, &job));
+  return all_done(c, site,
+                  pool_for(c->pool, bytes, grain_for(c, bytes, 1), transfer_copy_chunk, &job));
 }
 
 static void touch_chunk(void *arg, uint64_t first, uint64_t last, unsigned worker) {

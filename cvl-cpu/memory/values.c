@@ -30,7 +30,7 @@ bool all_done(struct cvl_context *c, uint64_t site, bool done) {
   return done || fault(c, (struct cvl_error){.kind = CVL_E_STOPPED, .site = site});
 }
 
-static void *take(struct cvl_context *c, uint64_t site, size_t bytes) {
+static void *values_take(struct cvl_context *c, uint64_t site, size_t bytes) {
   void *block = memory_take(c->memory, bytes);
   if (!block) {
     fault(c, (struct cvl_error){.kind = CVL_E_MEMORY,
@@ -42,7 +42,7 @@ static void *take(struct cvl_context *c, uint64_t site, size_t bytes) {
 }
 
 void *scratch_alloc(struct cvl_context *c, uint64_t site, size_t bytes) {
-  return take(c, site, bytes);
+  return values_take(c, site, bytes);
 }
 
 void scratch_free(struct cvl_context *c, void *block, size_t bytes) {
@@ -51,10 +51,10 @@ void scratch_free(struct cvl_context *c, void *block, size_t bytes) {
 
 /* A block with a head and n items, put into the list. Sizes beyond all memory are refused, and
  * reported as the largest that a fault can hold. */
-static void *hold(struct cvl_context *c, uint64_t site, uint64_t n, size_t item) {
+static void *values_hold(struct cvl_context *c, uint64_t site, uint64_t n, size_t item) {
   const uint64_t most = (INT64_MAX - HEAD_BYTES) / item;
   const size_t bytes = n <= most ? HEAD_BYTES + (size_t)n * item : INT64_MAX;
-  struct held *h = take(c, site, bytes);
+  struct held *h = values_take(c, site, bytes);
   if (!h) return NULL;
   memory_hold(c->memory, bytes);
   *h = (struct held){.next = c->held, .bytes = bytes, .of_sub = c->parent != NULL};
@@ -85,7 +85,7 @@ void release_all(struct cvl_context *c) {
 
 struct cvl_vector *vector_new(struct cvl_context *c, uint64_t site, enum cvl_elem e,
                               uint64_t n) {
-  struct cvl_vector *v = hold(c, site, n, elem_info(e)->bytes);
+  struct cvl_vector *v = values_hold(c, site, n, elem_info(e)->bytes);
   if (!v) return NULL;
   v->held.references = 1;
   v->elem = (uint8_t)e;
@@ -100,7 +100,7 @@ void vector_release(struct cvl_context *c, struct cvl_vector *v) {
 }
 
 struct cvl_segdes *segdes_new(struct cvl_context *c, uint64_t site, uint64_t count) {
-  struct cvl_segdes *s = hold(c, site, count + 1, sizeof(uint64_t));
+  struct cvl_segdes *s = values_hold(c, site, count + 1, sizeof(uint64_t));
   if (!s) return NULL;
   s->held.references = 1;
   s->held.form = SEGDES_OFFSETS;

@@ -66,8 +66,8 @@ static void spread_chunk(void *arg, uint64_t first, uint64_t last, unsigned work
   if (job->streaming) move->stream_end();
 }
 
-static bool spread(struct cvl_context *c, uint64_t site, struct spread_job *job,
-                   enum cvl_elem elem, struct cvl_value *out) {
+static bool dist_spread(struct cvl_context *c, uint64_t site, struct spread_job *job,
+                        enum cvl_elem elem, struct cvl_value *out) {
   const uint64_t n = job->segments.total;
   struct cvl_value result;
   if (!result_new(c, site, elem, n, NULL, &result)) return false;
@@ -93,7 +93,7 @@ bool cpu_dist(struct cvl_context *c, uint64_t site, const struct cvl_value *v,
                            .segments = value_segments(d),
                            .values = value_data(v),
                            .bytes = bytes};
-  return spread(c, site, &job, (enum cvl_elem)v->elem, out);
+  return dist_spread(c, site, &job, (enum cvl_elem)v->elem, out);
 }
 
 bool cpu_index(struct cvl_context *c, uint64_t site, const struct cvl_value *start,
@@ -105,5 +105,5 @@ bool cpu_index(struct cvl_context *c, uint64_t site, const struct cvl_value *sta
                            .values = value_data(start),
                            .strides = value_data(stride),
                            .bytes = elem_bytes((uint8_t)c->int_elem)};
-  return spread(c, site, &job, c->int_elem, out);
+  return dist_spread(c, site, &job, c->int_elem, out);
 }

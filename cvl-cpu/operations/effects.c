@@ -23,7 +23,8 @@ static void random_chunk(void *arg, uint64_t first, uint64_t last, unsigned work
 }
 
 /* Element i of a vector of INT. */
-static int64_t int_at(const struct cvl_context *c, const struct cvl_value *v, uint64_t i) {
+static int64_t effects_int_at(const struct cvl_context *c, const struct cvl_value *v,
+                              uint64_t i) {
   const void *data = value_data(v);
   return c->int_elem == CVL_I64 ? ((const int64_t *)data)[i] : ((const int32_t *)data)[i];
 }
@@ -54,7 +55,7 @@ bool cpu_random(struct cvl_context *c, uint64_t site, const struct cvl_random *w
     return fault(c, (struct cvl_error){.kind = CVL_E_BOUND,
                                        .site = site,
                                        .position = (int64_t)job.fault,
-                                       .value = int_at(c, bounds, job.fault)});
+                                       .value = effects_int_at(c, bounds, job.fault)});
   }
   *out = result;
   return true;
@@ -83,6 +84,6 @@ bool cpu_assert_all(struct cvl_context *c, uint64_t site, const struct cvl_value
   return fault(c, (struct cvl_error){.kind = CVL_E_ASSERT,
                                      .site = site,
                                      .position = (int64_t)job.fault,
-                                     .value = int_at(c, v, job.fault),
-                                     .limit = int_at(c, w, job.fault)});
+                                     .value = effects_int_at(c, v, job.fault),
+                                     .limit = effects_int_at(c, w, job.fault)});
 }

@@ -67,8 +67,8 @@ static struct extract_job job_of(struct cvl_context *c, const struct cvl_value *
                               .fault = UINT64_MAX};
 }
 
-static bool deliver(struct cvl_context *c, bool good, struct cvl_value *result,
-                    struct cvl_value *out) {
+static bool extract_deliver(struct cvl_context *c, bool good, struct cvl_value *result,
+                            struct cvl_value *out) {
   if (good) {
     *out = *result;
   } else {
@@ -87,7 +87,7 @@ bool cpu_extract(struct cvl_context *c, uint64_t site, const struct cvl_value *v
   }
   job.from = value_data(v);
   job.to = result_data(&result);
-  return deliver(c, extract_run(c, site, &job, index), &result, out);
+  return extract_deliver(c, extract_run(c, site, &job, index), &result, out);
 }
 
 bool cpu_replace(struct cvl_context *c, uint64_t site, const struct cvl_value *v,
@@ -104,5 +104,5 @@ bool cpu_replace(struct cvl_context *c, uint64_t site, const struct cvl_value *v
   job.replaces = true;
   const bool good = (reuse || copy_bytes(c, site, job.to, value_data(v), n * job.bytes)) &&
                     extract_run(c, site, &job, index);
-  return deliver(c, good, &result, out);
+  return extract_deliver(c, good, &result, out);
 }

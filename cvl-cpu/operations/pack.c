@@ -29,7 +29,7 @@ struct pack_job {
   bool streaming;
 };
 
-static void count_chunk(void *arg, uint64_t first, uint64_t last, unsigned worker) {
+static void pack_count_chunk(void *arg, uint64_t first, uint64_t last, unsigned worker) {
   (void)worker;
   struct pack_job *job = arg;
   const uint64_t from = segments_split(&job->segments, first).position;
@@ -75,7 +75,7 @@ static void pack_chunk(void *arg, uint64_t first, uint64_t last, unsigned worker
 }
 
 /* Turns the counts of the chunks into their first positions; returns the total. */
-static uint64_t scan_counts(struct pack_job *job, uint64_t chunks) {
+static uint64_t pack_scan_counts(struct pack_job *job, uint64_t chunks) {
   uint64_t sum = 0;
   for (uint64_t i = 0; i < chunks; i++) {
     const uint64_t here = job->before[i];
@@ -116,8 +116,9 @@ bool cpu_pack(struct cvl_context *c, uint64_t site, const struct cvl_value *v,
   const uint64_t steps = segments_steps(&job.segments);
   job.grain = grain_for(c, steps, job.bytes + 1);
   if (job.grain < steps / MOST_CHUNKS + 1) job.grain = steps / MOST_CHUNKS + 1;
-  if (!all_done(c, site, pool_for(c->pool, steps, job.grain, count_chunk, &job))) return false;
-  const uint64_t total = scan_counts(&job, (steps + job.grain - 1) / job.grain);
+  if (!all_done(c, site, pool_for(c->pool, steps, job.grain, pack_count_chunk, &job)))
+    return false;
+  const uint64_t total = pack_scan_counts(&job, (steps + job.grain - 1) / job.grain);
 
   struct cvl_value result, descriptor;
   if (!new_descriptor(c, site, &job, total, &descriptor)) return false;

@@ -67,7 +67,8 @@ static bool index_outside(struct permute_job *job, uint64_t position) {
 
 /* Locates the indices at positions from w->position to before `last`, at most STEP. False if
  * one is out of range, which is recorded. */
-static bool locate(struct permute_job *job, struct walk *w, uint64_t last, uint64_t *at) {
+static bool permute_locate(struct permute_job *job, struct walk *w, uint64_t last,
+                           uint64_t *at) {
   const uint64_t begin = w->position, n = last - begin;
   const char *index = job->index + begin * job->index_bytes;
   const uint8_t *flags = job->flags ? job->flags + begin : NULL;
@@ -98,7 +99,7 @@ static void gather_chunk(void *arg, uint64_t first, uint64_t last, unsigned work
   _Alignas(64) char staging[STEP * sizeof(uint64_t)];
   while (w.position < end && of_interest(job, w.position)) {
     const uint64_t begin = w.position, stop = step_end(begin, end);
-    if (!locate(job, &w, stop, at)) return;
+    if (!permute_locate(job, &w, stop, at)) return;
     char *out = job->out + begin * job->bytes;
     (job->flags ? job->width->gather_some : job->width->gather)(stop - begin, job->values, at,
                                                                 job->streaming ? staging : out);
@@ -140,7 +141,7 @@ static void scatter_range(struct permute_job *job, uint64_t r) {
   uint64_t at[STEP + SPREAD_SLACK / sizeof(uint64_t)];
   while (w.position < end && of_interest(job, w.position) && !asked(job, w.position)) {
     const uint64_t begin = w.position, stop = step_end(begin, end);
-    if (!locate(job, &w, stop, at)) return;
+    if (!permute_locate(job, &w, stop, at)) return;
     job->width->scatter(stop - begin, job->values + begin * job->bytes, at, low, high,
                         job->out);
   }
@@ -201,7 +202,7 @@ static void mark_chunk(void *arg, uint64_t first, uint64_t last, unsigned worker
     const uint64_t begin = w.position;
     const bool starts = walk_start(&w, w.segment) == begin;
     const uint64_t stop = aligned_end(&w, job->near.count, end), n = stop - begin;
-    if (!locate(job, &w, stop, at)) break;
+    if (!permute_locate(job, &w, stop, at)) break;
     if (starts && walk_start(&w, w.segment) == stop) {
       if (permute_step(job, begin, n, at)) whole += n;
     } else if (!job->mark) {
@@ -220,7 +221,7 @@ struct count_job {
   _Atomic uint64_t marked;
 };
 
-static void count_chunk(void *arg, uint64_t first, uint64_t last, unsigned worker) {
+static void permute_count_chunk(void *arg, uint64_t first, uint64_t last, unsigned worker) {
   (void)worker;
   struct count_job *job = arg;
   atomic_fetch_add_explicit(&job->marked, job->move->count(last - first, job->mark + first),
@@ -231,7 +232,7 @@ bool cpu_count_flags(struct cvl_context *c, uint64_t site, const uint8_t *flags,
                      uint64_t *count) {
   struct count_job job = {.move = c->kernels->move, .mark = flags};
   const uint64_t grain = grain_for(c, n, 1);
-  const bool done = all_done(c, site, pool_for(c->pool, n, grain, count_chunk, &job));
+  const bool done = all_done(c, site, pool_for(c->pool, n, grain, permute_count_chunk, &job));
   *count = job.marked;
   return done;
 }
@@ -244,7 +245,7 @@ static uint64_t first_duplicate(struct permute_job *job) {
   uint64_t at[STEP + SPREAD_SLACK / sizeof(uint64_t)];
   while (w.position < n && !asked(job, w.position)) {
     const uint64_t begin = w.position, stop = step_end(begin, n);
-    locate(job, &w, stop, at);
+    permute_locate(job, &w, stop, at);
     for (uint64_t i = 0; i < stop - begin; i++) {
       if (job->mark[at[i]]) return begin + i;
       job->mark[at[i]] = 1;
@@ -303,7 +304,7 @@ static bool permute_marked(struct cvl_context *c, uint64_t site, struct permute_
 }
 
 /* The vector of the defaults, if the result may be written over it. */
-static struct cvl_vector *reusable_defaults(const struct cvl_permute *a, size_t bytes) {
+static struct cvl_vector *permute_reusable_defaults(const struct cvl_permute *a, size_t bytes) {
   if (a->defaults.form == CVL_NOTHING) return NULL;
   struct cvl_vector *v = value_reusable(&a->defaults, bytes);
   if (!v || value_data(&a->values) == v->data || value_data(&a->index) == v->data) return NULL;
@@ -315,7 +316,7 @@ bool cpu_permute(struct cvl_context *c, uint64_t site, const struct cvl_call *ca
   const struct cvl_permute *a = &call->permute;
   const bool gathers = call->op == OP_BPERMUTE || call->op == OP_BFPERMUTE;
   const size_t bytes = elem_bytes(a->values.elem);
-  struct cvl_vector *reuse = reusable_defaults(a, bytes);
+  struct cvl_vector *reuse = permute_reusable_defaults(a, bytes);
   struct permute_job job = {
       .pool = c->pool,
       .move = c->kernels->move,

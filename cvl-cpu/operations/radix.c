@@ -43,7 +43,7 @@ static inline size_t digit_of(const struct pass *p, uint64_t word) {
 }
 
 /* Counts the digits of items first .. last - 1. */
-static void count(const struct pass *p, uint64_t first, uint64_t last, uint64_t *counts) {
+static void radix_count(const struct pass *p, uint64_t first, uint64_t last, uint64_t *counts) {
   memset(counts, 0, sizeof *counts << p->bits);
   if (p->format->wide) {
     const struct wide_item *from = p->from;
@@ -55,7 +55,8 @@ static void count(const struct pass *p, uint64_t first, uint64_t last, uint64_t 
 }
 
 /* Moves items first .. last - 1 to next[digit] of the target, counting that on. */
-static void distribute(const struct pass *p, uint64_t first, uint64_t last, uint64_t *next) {
+static void radix_distribute(const struct pass *p, uint64_t first, uint64_t last,
+                             uint64_t *next) {
   if (p->format->wide) {
     const struct wide_item *from = p->from;
     struct wide_item *to = p->to;
@@ -68,7 +69,7 @@ static void distribute(const struct pass *p, uint64_t first, uint64_t last, uint
 }
 
 /* The last pass: an item's position in the target is the rank of its element. */
-static void deliver(const struct pass *p, uint64_t first, uint64_t last, uint64_t *next) {
+static void radix_deliver(const struct pass *p, uint64_t first, uint64_t last, uint64_t *next) {
   const uint64_t mask = (UINT64_C(1) << p->format->position_bits) - 1;
   const struct wide_item *wide = p->format->wide ? p->from : NULL;
   const uint64_t *narrow = p->from;
@@ -89,7 +90,8 @@ static void deliver(const struct pass *p, uint64_t first, uint64_t last, uint64_
 /* Turns the counts of `chunks` chunks, one after the other, into the positions to which each
  * chunk writes each digit. False, leaving them unchanged, if all n items have the same digit.
  */
-static bool scan_counts(const struct pass *p, uint64_t *counts, unsigned chunks, uint64_t n) {
+static bool radix_scan_counts(const struct pass *p, uint64_t *counts, unsigned chunks,
+                              uint64_t n) {
   const size_t digits = (size_t)1 << p->bits;
   for (size_t digit = 0; digit < digits; digit++) {
     uint64_t all = 0;
@@ -146,15 +148,15 @@ void radix_rank(const struct radix_format *f, uint64_t n, void *items, void *spa
   uint64_t counts[DIGITS];
   for (unsigned k = 0; k < passes; k++) {
     struct pass p = pass_of(f, k, passes, items, spare);
-    count(&p, 0, n, counts);
-    const bool needed = scan_counts(&p, counts, 1, n);
+    radix_count(&p, 0, n, counts);
+    const bool needed = radix_scan_counts(&p, counts, 1, n);
     if (k + 1 == passes) {
       p.to = ranks;
       p.rank_bytes = rank_bytes;
       if (!needed) memset(counts, 0, sizeof counts);
-      deliver(&p, 0, n, counts);
+      radix_deliver(&p, 0, n, counts);
     } else if (needed) {
-      distribute(&p, 0, n, counts);
+      radix_distribute(&p, 0, n, counts);
       void *turn = items;
       items = spare;
       spare = turn;
@@ -171,32 +173,34 @@ struct parallel_pass {
   uint64_t *counts;
 };
 
-static uint64_t chunk_begin(const struct parallel_pass *p, uint64_t chunk) {
+static uint64_t radix_chunk_begin(const struct parallel_pass *p, uint64_t chunk) {
   return p->n / p->chunks * chunk + (chunk == p->chunks ? p->n % p->chunks : 0);
 }
 
-static void count_chunk(void *arg, uint64_t first, uint64_t last, unsigned worker) {
+static void radix_count_chunk(void *arg, uint64_t first, uint64_t last, unsigned worker) {
   const struct parallel_pass *p = arg;
   (void)worker;
   for (uint64_t chunk = first; chunk < last; chunk++) {
-    count(&p->pass, chunk_begin(p, chunk), chunk_begin(p, chunk + 1),
-          p->counts + chunk * DIGITS);
+    radix_count(&p->pass, radix_chunk_begin(p, chunk), radix_chunk_begin(p, chunk + 1),
+                p->counts + chunk * DIGITS);
   }
 }
 
-static void move_chunk(void *arg, uint64_t first, uint64_t last, unsigned worker) {
+static void radix_move_chunk(void *arg, uint64_t first, uint64_t last, unsigned worker) {
   const struct parallel_pass *p = arg;
   (void)worker;
   for (uint64_t chunk = first; chunk < last; chunk++) {
-    (p->pass.last ? deliver : distribute)(
-        &p->pass, chunk_begin(p, chunk), chunk_begin(p, chunk + 1), p->counts + chunk * DIGITS);
+    (p->pass.last ? radix_deliver : radix_distribute)(&p->pass, radix_chunk_begin(p, chunk),
+                                                      radix_chunk_begin(p, chunk + 1),
+                                                      p->counts + chunk * DIGITS);
   }
 }
 
-static void order_chunk(void *arg, uint64_t first, uint64_t last, unsigned worker) {
+static void radix_order_chunk(void *arg, uint64_t first, uint64_t last, unsigned worker) {
   const struct parallel_pass *p = arg;
   (void)worker;
-  deliver_in_order(chunk_begin(p, first), chunk_begin(p, last), p->pass.rank_bytes, p->pass.to);
+  deliver_in_order(radix_chunk_begin(p, first), radix_chunk_begin(p, last), p->pass.rank_bytes,
+                   p->pass.to);
 }
 
 unsigned radix_chunks(const struct pool *pool, uint64_t n) {
@@ -217,7 +221,7 @@ bool radix_rank_parallel(struct pool *pool, const struct radix_format *f, uint64
   if (passes == 0) {
     struct parallel_pass p = {
         .pass = {.to = ranks, .rank_bytes = rank_bytes}, .n = n, .chunks = chunks};
-    return pool_for(pool, chunks, 1, order_chunk, &p);
+    return pool_for(pool, chunks, 1, radix_order_chunk, &p);
   }
   for (unsigned k = 0; k < passes; k++) {
     struct parallel_pass p = {.pass = pass_of(f, k, passes, items, spare),
@@ -229,17 +233,17 @@ bool radix_rank_parallel(struct pool *pool, const struct radix_format *f, uint64
       p.pass.to = ranks;
       p.pass.rank_bytes = rank_bytes;
     }
-    if (!pool_for(pool, p.chunks, 1, count_chunk, &p)) return false;
-    const bool needed = scan_counts(&p.pass, counts, p.chunks, n);
+    if (!pool_for(pool, p.chunks, 1, radix_count_chunk, &p)) return false;
+    const bool needed = radix_scan_counts(&p.pass, counts, p.chunks, n);
     if (!needed && !p.pass.last) continue;
     if (!needed) {
       for (uint64_t chunk = 0; chunk < p.chunks; chunk++) {
         for (size_t digit = 0; digit < DIGITS; digit++) {
-          counts[chunk * DIGITS + digit] = chunk_begin(&p, chunk);
+          counts[chunk * DIGITS + digit] = radix_chunk_begin(&p, chunk);
         }
       }
     }
-    if (!pool_for(pool, p.chunks, 1, move_chunk, &p)) return false;
+    if (!pool_for(pool, p.chunks, 1, radix_move_chunk, &p)) return false;
     void *turn = items;
     items = spare;
     spare = turn;

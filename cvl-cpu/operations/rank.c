@@ -160,7 +160,7 @@ static bool rank_long_segment(struct cvl_context *c, uint64_t site, const struct
   return good;
 }
 
-static bool ranks_fit(struct cvl_context *c, uint64_t site, const struct segments *s) {
+static bool cpu_ranks_fit(struct cvl_context *c, uint64_t site, const struct segments *s) {
   const uint64_t most = c->int_elem == CVL_I32 ? INT32_MAX : INT64_MAX;
   if (s->total <= most) return true;
   for (uint64_t k = 0; k < s->count; k++) {
@@ -186,7 +186,7 @@ struct rank_job rank_job_of(const struct cvl_context *c, const struct cvl_value 
 bool rank_into(struct cvl_context *c, uint64_t site, struct rank_job *j, enum cvl_elem elem,
                struct cvl_value *out) {
   j->result = elem_info(elem)->bytes;
-  if (!ranks_fit(c, site, &j->s)) return false;
+  if (!cpu_ranks_fit(c, site, &j->s)) return false;
   if (!result_new(c, site, elem, j->s.total, NULL, out)) return false;
   j->out = result_data(out);
   if (rank_run(c, site, j)) return true;

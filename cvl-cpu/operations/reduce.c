@@ -28,7 +28,7 @@ struct job {
       *long_segments; /* [w]: 1 + the one that starts in window w of REDUCE_WHOLE positions */
 };
 
-static uint64_t blocks_of(uint64_t n) {
+static uint64_t reduce_blocks_of(uint64_t n) {
   return units_of(n, CVL_REDUCE_BLOCK);
 }
 
@@ -51,12 +51,14 @@ static void reduce_segments(const struct job *j, uint64_t first, uint64_t last) 
 /* Reduces the blocks of long segment k that start at low <= position < high. */
 static void reduce_long_segment(const struct job *j, uint64_t k, uint64_t low, uint64_t high) {
   const uint64_t start = segment_start(&j->s, k), end = segment_start(&j->s, k + 1);
-  const uint64_t from = low > start ? blocks_of(low - start) : 0;
-  const uint64_t to = high < end ? blocks_of(high - start) : blocks_of(end - start);
+  const uint64_t from = low > start ? reduce_blocks_of(low - start) : 0;
+  const uint64_t to =
+      high < end ? reduce_blocks_of(high - start) : reduce_blocks_of(end - start);
   if (from >= to) return;
   if (from == 0) j->long_segments[start / REDUCE_WHOLE] = k + 1;
   const uint64_t begin = start + from * CVL_REDUCE_BLOCK;
-  const uint64_t stop = to < blocks_of(end - start) ? start + to * CVL_REDUCE_BLOCK : end;
+  const uint64_t stop =
+      to < reduce_blocks_of(end - start) ? start + to * CVL_REDUCE_BLOCK : end;
   j->row->blocks(j->x + begin * j->element, stop - begin,
                  j->totals + (block_totals_at(start, REDUCE_WHOLE) + from) * j->element);
 }
@@ -98,9 +100,9 @@ void finish_long_segments(const struct segments *s, uint64_t whole,
   for (uint64_t w = 0; w <= s->total / whole; w++) {
     if (long_segments[w] == 0) continue;
     const uint64_t k = long_segments[w] - 1, start = segment_start(s, k);
-    uint64_t n = blocks_of(segment_start(s, k + 1) - start);
+    uint64_t n = reduce_blocks_of(segment_start(s, k + 1) - start);
     char *totals = all_totals + block_totals_at(start, whole) * element;
-    for (; n > 1; n = blocks_of(n)) row->blocks(totals, n, totals);
+    for (; n > 1; n = reduce_blocks_of(n)) row->blocks(totals, n, totals);
     memcpy(out + k * element, totals, element);
   }
 }

@@ -14,7 +14,8 @@ struct tiles {
   char *out;
 };
 
-static struct tiles tiles_of(struct cvl_context *c, enum cvl_op op, const struct cvl_value *v) {
+static struct tiles cpu_tiles_of(struct cvl_context *c, enum cvl_op op,
+                                 const struct cvl_value *v) {
   const enum cvl_elem e = (enum cvl_elem)v->elem;
   return (struct tiles){.row = &c->kernels->scan->row[e][op],
                         .element = elem_info(e)->bytes,
@@ -39,7 +40,7 @@ static void total_tiles(void *arg, uint64_t first, uint64_t last, unsigned worke
 
 bool cpu_scan_totals(struct cvl_context *c, uint64_t site, enum cvl_op op,
                      const struct cvl_value *v, struct cvl_value *out) {
-  struct tiles t = tiles_of(c, op, v);
+  struct tiles t = cpu_tiles_of(c, op, v);
   const uint64_t full = t.n / SCAN_WINDOW;
   if (!result_new(c, site, (enum cvl_elem)v->elem, full, NULL, out)) return false;
   t.out = result_data(out);
@@ -63,7 +64,7 @@ static void scan_some_tiles(void *arg, uint64_t first, uint64_t last, unsigned w
 bool cpu_scan_tiles(struct cvl_context *c, uint64_t site, enum cvl_op op, bool begins,
                     const struct cvl_value *v, const struct cvl_value *before,
                     struct cvl_value *out) {
-  struct tiles t = tiles_of(c, op, v);
+  struct tiles t = cpu_tiles_of(c, op, v);
   const uint64_t tiles = t.n / SCAN_WINDOW + (t.n % SCAN_WINDOW > 0);
   if (!result_new(c, site, (enum cvl_elem)v->elem, t.n, NULL, out)) return false;
   t.begins = begins;

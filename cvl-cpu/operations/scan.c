@@ -40,7 +40,7 @@ struct job {
   size_t room;  /* bytes for one range */
 };
 
-static void scan_segments(const struct job *j, uint64_t first, uint64_t last) {
+static void cpu_scan_segments(const struct job *j, uint64_t first, uint64_t last) {
   struct batch batch;
   while (first < last) {
     uint64_t many = last - first;
@@ -70,7 +70,7 @@ static void finish_range(const struct job *j, const struct scan_range *p) {
                    j->out, j->put);
 }
 
-static void scan_chunk(void *arg, uint64_t first, uint64_t last, unsigned worker) {
+static void cpu_scan_chunk(void *arg, uint64_t first, uint64_t last, unsigned worker) {
   struct job *j = arg;
   const struct path_coordinate from = segments_split(&j->s, first),
                                to = segments_split(&j->s, last);
@@ -87,7 +87,7 @@ static void scan_chunk(void *arg, uint64_t first, uint64_t last, unsigned worker
   if (goes_out) scan_range_advance(j->row, &out.range, &j->carry->state, out.totals);
   atomic_store_explicit(&j->carry->turn, chunk + 1, memory_order_release);
   if (comes_in) finish_range(j, &in);
-  scan_segments(j, from.segment, to.segment - (goes_out ? 1 : 0));
+  cpu_scan_segments(j, from.segment, to.segment - (goes_out ? 1 : 0));
   if (goes_out) finish_range(j, &out);
   j->move->stream_end();
 }
@@ -100,7 +100,8 @@ static bool scan_in_chunks(struct cvl_context *c, uint64_t site, struct job *j) 
   if (!j->carry) return false;
   j->totals = (char *)(j->carry + 1);
   atomic_init(&j->carry->turn, 0);
-  const bool done = pool_for_in_order(c->pool, segments_steps(&j->s), j->grain, scan_chunk, j);
+  const bool done =
+      pool_for_in_order(c->pool, segments_steps(&j->s), j->grain, cpu_scan_chunk, j);
   scratch_free(c, j->carry, bytes);
   return all_done(c, site, done);
 }
@@ -122,7 +123,7 @@ bool cpu_scan(struct cvl_context *c, uint64_t site, enum cvl_op op, const struct
   const bool alone = pool_threads(c->pool) == 1;
   j.grain = alone ? tuned(c, CHUNK_BYTES) / j.element : grain_for(c, steps, j.element);
   if (j.grain >= steps || (alone && steps <= ONE_VISIT)) {
-    scan_segments(&j, 0, j.s.count);
+    cpu_scan_segments(&j, 0, j.s.count);
     j.move->stream_end();
     return true;
   }

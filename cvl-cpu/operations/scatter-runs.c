@@ -39,7 +39,8 @@ struct run {
   uint64_t base, length;
 };
 
-static int64_t index_of(const struct runs_job *job, uint64_t r, uint64_t position) {
+static int64_t scatter_runs_index_of(const struct runs_job *job, uint64_t r,
+                                     uint64_t position) {
   const uint64_t from = position - segment_start(&job->runs.segments, r);
   return int_wrapped((uint64_t)int_element(job->runs.starts, r, job->int_bytes) +
                          from * (uint64_t)int_element(job->runs.strides, r, job->int_bytes),
@@ -48,7 +49,7 @@ static int64_t index_of(const struct runs_job *job, uint64_t r, uint64_t positio
 
 /* The number of indices of a run before the first that is out of range, at most n. None of
  * those before it has wrapped; if it has wrapped itself, it is still out of range. */
-static uint64_t in_range(const struct run *run) {
+static uint64_t scatter_runs_in_range(const struct run *run) {
   if ((uint64_t)run->first >= run->length) return 0;
   if (run->stride == 0) return run->n;
   const uint64_t first = (uint64_t)run->first;
@@ -110,7 +111,7 @@ static void put(const struct runs_job *job, const struct run *run) {
 }
 
 /* Copies defaults to positions low .. high - 1. */
-static void fill(const struct runs_job *job, uint64_t low, uint64_t high) {
+static void scatter_runs_fill(const struct runs_job *job, uint64_t low, uint64_t high) {
   if (job->over_defaults || low >= high) return;
   char *to = job->out + low * job->bytes;
   if (!job->defaults) {
@@ -134,7 +135,7 @@ static uint64_t put_run(const struct runs_job *job, const struct run *whole, uin
   const uint64_t first = run.base + (uint64_t)run.first;
   const uint64_t last = first + (run.n - 1) * (uint64_t)run.stride;
   const uint64_t end = (first < last ? last : first) + 1;
-  fill(job, filled, run.stride == 1 ? first : end);
+  scatter_runs_fill(job, filled, run.stride == 1 ? first : end);
   put(job, &run);
   return end > filled ? end : filled;
 }
@@ -158,11 +159,11 @@ static void runs_range(struct runs_job *job, uint64_t r) {
     const uint64_t base = segment_start(&job->far, k);
     const struct run run = {.position = position,
                             .n = stop - position,
-                            .first = index_of(job, i, position),
+                            .first = scatter_runs_index_of(job, i, position),
                             .stride = int_element(job->runs.strides, i, job->int_bytes),
                             .base = base,
                             .length = segment_start(&job->far, k + 1) - base};
-    const uint64_t good = in_range(&run);
+    const uint64_t good = scatter_runs_in_range(&run);
     if (good < run.n) {
       note_lowest(&job->fault, position + good);
       return;
@@ -170,7 +171,7 @@ static void runs_range(struct runs_job *job, uint64_t r) {
     filled = put_run(job, &run, range.low, range.high, filled);
     position = stop;
   }
-  fill(job, filled, range.high);
+  scatter_runs_fill(job, filled, range.high);
   if (job->streaming) job->move->stream_end();
 }
 
@@ -199,14 +200,15 @@ static bool runs_fault(struct cvl_context *c, uint64_t site, const struct runs_j
   return fault(c, (struct cvl_error){.kind = CVL_E_INDEX,
                                      .site = site,
                                      .position = (int64_t)position,
-                                     .value = index_of(job, r, position),
+                                     .value = scatter_runs_index_of(job, r, position),
                                      .limit = (int64_t)length,
                                      .segment = (int64_t)k});
 }
 
 /* The vector of the defaults, if the result may be written over it. */
-static struct cvl_vector *reusable_defaults(const struct cvl_permute *a,
-                                            const struct cpu_runs *runs, size_t bytes) {
+static struct cvl_vector *scatter_runs_reusable_defaults(const struct cvl_permute *a,
+                                                         const struct cpu_runs *runs,
+                                                         size_t bytes) {
   if (a->defaults.form == CVL_NOTHING) return NULL;
   struct cvl_vector *v = value_reusable(&a->defaults, bytes);
   return v && value_data(&a->values) != v->data && runs->starts != v->data &&
@@ -218,7 +220,7 @@ static struct cvl_vector *reusable_defaults(const struct cvl_permute *a,
 bool cpu_scatter_runs(struct cvl_context *c, uint64_t site, const struct cvl_permute *a,
                       const struct cpu_runs *runs, struct cvl_value *out) {
   const size_t bytes = elem_bytes(a->values.elem);
-  struct cvl_vector *reuse = reusable_defaults(a, runs, bytes);
+  struct cvl_vector *reuse = scatter_runs_reusable_defaults(a, runs, bytes);
   struct runs_job job = {
       .pool = c->pool,
       .move = c->kernels->move,

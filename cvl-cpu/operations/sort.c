@@ -14,7 +14,7 @@
 enum { CROWDED = 8, CROWD_LEAST = 128 << 10, ALONE = 1 << 20 };
 
 /* The bits in which keys differ. */
-static struct radix_bits bits_of(const struct radix_keys *k) {
+static struct radix_bits sort_bits_of(const struct radix_keys *k) {
   const uint64_t range = k->most - k->least;
   if (range == 0) return (struct radix_bits){.least = k->least};
   return (struct radix_bits){.least = k->least,
@@ -26,7 +26,7 @@ static void sort_segment(const struct rank_job *j, uint64_t p, uint64_t n, char 
   const char *x = j->x + p * j->element;
   char *out = j->out + p * j->element;
   const struct radix_keys keys = j->row->keys(x, n);
-  const struct radix_bits bits = bits_of(&keys);
+  const struct radix_bits bits = sort_bits_of(&keys);
   memcpy(out, x, (size_t)n * j->element);
   j->row->bucket(out, room, 0, n, &bits, true);
 }
@@ -49,7 +49,7 @@ struct long_segment {
   uint64_t most;          /* elements that a bucket for one thread may have */
 };
 
-static uint64_t chunk_begin(const struct long_segment *g, uint64_t chunk) {
+static uint64_t sort_chunk_begin(const struct long_segment *g, uint64_t chunk) {
   return g->first + g->n / g->chunks * chunk + (chunk == g->chunks ? g->n % g->chunks : 0);
 }
 
@@ -57,35 +57,36 @@ static void find_keys(void *arg, uint64_t first, uint64_t last, unsigned worker)
   struct long_segment *g = arg;
   (void)worker;
   for (uint64_t chunk = first; chunk < last; chunk++) {
-    const uint64_t begin = chunk_begin(g, chunk);
-    g->keys[chunk] =
-        g->job->row->keys(g->from + begin * g->job->element, chunk_begin(g, chunk + 1) - begin);
+    const uint64_t begin = sort_chunk_begin(g, chunk);
+    g->keys[chunk] = g->job->row->keys(g->from + begin * g->job->element,
+                                       sort_chunk_begin(g, chunk + 1) - begin);
   }
 }
 
-static void count_chunk(void *arg, uint64_t first, uint64_t last, unsigned worker) {
+static void sort_count_chunk(void *arg, uint64_t first, uint64_t last, unsigned worker) {
   struct long_segment *g = arg;
   (void)worker;
   for (uint64_t chunk = first; chunk < last; chunk++) {
     uint64_t *counts = g->counts + chunk * SORT_DIGITS;
-    const uint64_t begin = chunk_begin(g, chunk);
+    const uint64_t begin = sort_chunk_begin(g, chunk);
     memset(counts, 0, SORT_DIGITS * sizeof *counts);
-    g->job->row->count(g->from, begin, chunk_begin(g, chunk + 1) - begin, &g->digit, counts);
+    g->job->row->count(g->from, begin, sort_chunk_begin(g, chunk + 1) - begin, &g->digit,
+                       counts);
   }
 }
 
-static void move_chunk(void *arg, uint64_t first, uint64_t last, unsigned worker) {
+static void sort_move_chunk(void *arg, uint64_t first, uint64_t last, unsigned worker) {
   struct long_segment *g = arg;
   (void)worker;
   for (uint64_t chunk = first; chunk < last; chunk++) {
-    const uint64_t begin = chunk_begin(g, chunk);
-    g->job->row->move(g->from, begin, chunk_begin(g, chunk + 1) - begin, &g->digit,
+    const uint64_t begin = sort_chunk_begin(g, chunk);
+    g->job->row->move(g->from, begin, sort_chunk_begin(g, chunk + 1) - begin, &g->digit,
                       g->counts + chunk * SORT_DIGITS, g->to);
   }
 }
 
 /* Turns counts into the positions to write to: a scan by digit, and within a digit by chunk. */
-static void scan_counts(const struct long_segment *g, uint64_t *ends) {
+static void sort_scan_counts(const struct long_segment *g, uint64_t *ends) {
   uint64_t sum = g->first;
   for (unsigned digit = 0; digit < SORT_DIGITS; digit++) {
     for (unsigned chunk = 0; chunk < g->chunks; chunk++) {
@@ -122,9 +123,9 @@ static bool sort_by_all(struct cvl_context *c, uint64_t site, struct long_segmen
   g.rest = (struct radix_bits){bits->least, bits->low, g.digit.shift};
   g.to = g.from == g.spare || g.rest.low == g.rest.high ? g.out : g.spare;
   if (g.from == g.out) g.to = g.spare;
-  if (!all_done(c, site, pool_for(c->pool, g.chunks, 1, count_chunk, &g))) return false;
-  scan_counts(&g, ends);
-  if (!all_done(c, site, pool_for(c->pool, g.chunks, 1, move_chunk, &g))) return false;
+  if (!all_done(c, site, pool_for(c->pool, g.chunks, 1, sort_count_chunk, &g))) return false;
+  sort_scan_counts(&g, ends);
+  if (!all_done(c, site, pool_for(c->pool, g.chunks, 1, sort_move_chunk, &g))) return false;
   if (g.rest.low == g.rest.high) { /* sorted */
     const size_t at = (size_t)g.first * g.job->element, bytes = (size_t)g.n * g.job->element;
     return g.to == g.out || copy_bytes(c, site, g.out + at, g.to + at, bytes);
@@ -163,7 +164,7 @@ static bool sort_long_segment(struct cvl_context *c, uint64_t site, const struct
               all_done(c, site, pool_for(c->pool, g.chunks, 1, find_keys, &g));
   if (good) {
     const struct radix_keys keys = rank_all_keys(g.keys, g.chunks);
-    const struct radix_bits bits = bits_of(&keys);
+    const struct radix_bits bits = sort_bits_of(&keys);
     good = bits.low == bits.high ? copy_bytes(c, site, g.out, g.from, spare_bytes)
                                  : sort_by_all(c, site, g, &bits);
   }

@@ -71,8 +71,9 @@ struct cvl_value flags(struct random *r, struct cvl_context *c, uint64_t n) {
 }
 
 /* Runs that fit the segments of the source, forwards or backwards; rarely one does not. */
-static void make_runs(struct random *r, struct cvl_context *c, uint64_t count,
-                      const int64_t *lengths, const int64_t *source, struct cvl_value *p) {
+static void random_operands_make_runs(struct random *r, struct cvl_context *c, uint64_t count,
+                                      const int64_t *lengths, const int64_t *source,
+                                      struct cvl_value *p) {
   int64_t *start = malloc(count * sizeof *start + 1),
           *stride = malloc(count * sizeof *start + 1);
   const bool faulty = below(r, 4) == 0;
@@ -114,7 +115,7 @@ void random_operands(struct random *r, struct cvl_context *c, uint64_t n, struct
     m += (uint64_t)source[k];
   }
   p[P_SOURCE] = segdes(c, count, source);
-  make_runs(r, c, count, lengths, source, p);
+  random_operands_make_runs(r, c, count, lengths, source, p);
   for (uint64_t k = 0; k < count; k++) x[k] = source[k] - 1;
   p[P_EACH_LAST] = ints(c, count, x);
   for (uint64_t k = 0; k < count; k++) x[k] = 1;

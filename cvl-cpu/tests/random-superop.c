@@ -25,7 +25,7 @@ uint32_t builder_add(struct builder *m, enum opcode op, enum type_word type, uns
 }
 
 /* A value of this kind with an element for every position. */
-static uint32_t some(struct builder *m, enum superop_kind kind) {
+static uint32_t random_superop_some(struct builder *m, enum superop_kind kind) {
   uint32_t found[MOST_VALUES], count = 0;
   for (uint32_t i = 0; i < m->value_count; i++) {
     if (m->elementwise[i] && m->kinds[i] == kind) found[count++] = i;
@@ -40,7 +40,7 @@ static void made(struct builder *m, uint32_t value, enum superop_kind kind) {
   m->elementwise[value] = true;
 }
 
-static enum type_word word_of(enum superop_kind kind) {
+static enum type_word random_superop_word_of(enum superop_kind kind) {
   return kind == SUPEROP_INT ? TW_INT : kind == SUPEROP_FLOAT ? TW_FLOAT : TW_BOOL;
 }
 
@@ -58,9 +58,12 @@ static void add_producer(struct builder *m) {
                     : cvl_scalar_float(m->float_elem, 0.5 * (double)below(r, 9));
     m->kinds[v] =
         m->nodes[m->node_count - 1].constant.elem == m->int_elem ? SUPEROP_INT : SUPEROP_FLOAT;
-    m->nodes[m->node_count - 1].type = (uint8_t)word_of((enum superop_kind)m->kinds[v]);
+    m->nodes[m->node_count - 1].type =
+        (uint8_t)random_superop_word_of((enum superop_kind)m->kinds[v]);
     m->elementwise[v] = false;
-    made(m, builder_add(m, OPC_DIST, word_of(m->kinds[v]), 2, (uint32_t[]){v, P_WHOLE}),
+    made(m,
+         builder_add(m, OPC_DIST, random_superop_word_of(m->kinds[v]), 2,
+                     (uint32_t[]){v, P_WHOLE}),
          m->kinds[v]);
     return;
   case 1:
@@ -79,23 +82,24 @@ static void add_producer(struct builder *m) {
     made(m, v, SUPEROP_INT);
     if (below(r, 3) == 0) return;
     made(m,
-         builder_add(m, OPC_BPERMUTE, word_of(kind), 4,
+         builder_add(m, OPC_BPERMUTE, random_superop_word_of(kind), 4,
                      (uint32_t[]){far[kind], v, P_FAR, P_WHOLE}),
          kind);
     return;
   }
   case 5:
-    v = below(r, 8) ? P_INDEX : some(m, SUPEROP_INT);
+    v = below(r, 8) ? P_INDEX : random_superop_some(m, SUPEROP_INT);
     made(m,
-         builder_add(m, OPC_BPERMUTE, word_of(kind), 4,
+         builder_add(m, OPC_BPERMUTE, random_superop_word_of(kind), 4,
                      (uint32_t[]){far[kind], v, P_SOURCE, P_MAIN}),
          kind);
     return;
   case 6:
-    v = below(r, 8) ? P_INDEX : some(m, SUPEROP_INT);
+    v = below(r, 8) ? P_INDEX : random_superop_some(m, SUPEROP_INT);
     made(m,
-         builder_add(m, OPC_BFPERMUTE, word_of(kind), 5,
-                     (uint32_t[]){far[kind], v, some(m, SUPEROP_BOOL), P_SOURCE, P_MAIN}),
+         builder_add(m, OPC_BFPERMUTE, random_superop_word_of(kind), 5,
+                     (uint32_t[]){far[kind], v, random_superop_some(m, SUPEROP_BOOL), P_SOURCE,
+                                  P_MAIN}),
          kind);
     return;
   case 8:
@@ -103,7 +107,7 @@ static void add_producer(struct builder *m) {
          SUPEROP_INT);
     return;
   case 7:
-    v = below(r, 8) ? P_PICKED : some(m, SUPEROP_INT);
+    v = below(r, 8) ? P_PICKED : random_superop_some(m, SUPEROP_INT);
     made(m, builder_add(m, OPC_EXTRACT, TW_FLOAT, 3, (uint32_t[]){P_PICK_FLOAT, v, P_MANY}),
          SUPEROP_FLOAT);
     return;
@@ -116,8 +120,9 @@ static void add_producer(struct builder *m) {
 static void add_binary(struct builder *m, enum opcode op, enum superop_kind operands,
                        enum superop_kind result) {
   made(m,
-       builder_add(m, op, word_of(operands), 2,
-                   (uint32_t[]){some(m, operands), some(m, operands)}),
+       builder_add(
+           m, op, random_superop_word_of(operands), 2,
+           (uint32_t[]){random_superop_some(m, operands), random_superop_some(m, operands)}),
        result);
 }
 
@@ -141,22 +146,28 @@ static void add_map(struct builder *m) {
     return;
   case 6:
     made(m,
-         builder_add(m, OPC_SELECT, word_of(kind), 3,
-                     (uint32_t[]){some(m, SUPEROP_BOOL), some(m, kind), some(m, kind)}),
+         builder_add(m, OPC_SELECT, random_superop_word_of(kind), 3,
+                     (uint32_t[]){random_superop_some(m, SUPEROP_BOOL),
+                                  random_superop_some(m, kind), random_superop_some(m, kind)}),
          kind);
     return;
   case 7:
     made(m,
-         builder_add(m, unary[below(r, 3)], TW_NONE, 1, (uint32_t[]){some(m, SUPEROP_FLOAT)}),
+         builder_add(m, unary[below(r, 3)], TW_NONE, 1,
+                     (uint32_t[]){random_superop_some(m, SUPEROP_FLOAT)}),
          SUPEROP_FLOAT);
     return;
   case 8:
-    made(m, builder_add(m, OPC_I_TO_F, TW_NONE, 1, (uint32_t[]){some(m, SUPEROP_INT)}),
+    made(m,
+         builder_add(m, OPC_I_TO_F, TW_NONE, 1,
+                     (uint32_t[]){random_superop_some(m, SUPEROP_INT)}),
          SUPEROP_FLOAT);
     return;
   default:
-    made(m, builder_add(m, OPC_NOT, TW_BOOL, 1, (uint32_t[]){some(m, SUPEROP_BOOL)}),
-         SUPEROP_BOOL);
+    made(
+        m,
+        builder_add(m, OPC_NOT, TW_BOOL, 1, (uint32_t[]){random_superop_some(m, SUPEROP_BOOL)}),
+        SUPEROP_BOOL);
     return;
   }
 }
@@ -179,11 +190,11 @@ static uint32_t add_concatenation(struct builder *m, enum superop_kind kind, uin
       builder_add(m, OPC_INDEX, TW_NONE, 3, (uint32_t[]){P_ONE_INT, P_ONE_STRIDE, P_WHOLE});
   if (below(m->r, 3) == 0) made(m, index, SUPEROP_INT); /* with other uses */
   if (below(m->r, 2)) {
-    return builder_add(m, OPC_DPERMUTE, word_of(kind), 5,
+    return builder_add(m, OPC_DPERMUTE, random_superop_word_of(kind), 5,
                        (uint32_t[]){v, index, far[kind], P_WHOLE, P_FAR});
   }
   const uint32_t flags = all_flags(m);
-  return builder_add(m, OPC_FPERMUTE, word_of(kind), 5,
+  return builder_add(m, OPC_FPERMUTE, random_superop_word_of(kind), 5,
                      (uint32_t[]){v, index, flags, P_WHOLE, P_FAR});
 }
 
@@ -201,10 +212,10 @@ static uint32_t add_runs(struct builder *m, uint32_t v, enum superop_kind kind) 
   const uint32_t near = whole ? P_WHOLE : P_MAIN, to = whole ? P_FAR : P_SOURCE;
   if (below(r, 2)) {
     const uint32_t flags = all_flags(m);
-    return builder_add(m, OPC_FPERMUTE, word_of(kind), 5,
+    return builder_add(m, OPC_FPERMUTE, random_superop_word_of(kind), 5,
                        (uint32_t[]){v, index, flags, near, to});
   }
-  return builder_add(m, OPC_DPERMUTE, word_of(kind), 5,
+  return builder_add(m, OPC_DPERMUTE, random_superop_word_of(kind), 5,
                      (uint32_t[]){v, index, far[kind], near, to});
 }
 
@@ -216,8 +227,8 @@ static void add_consumer(struct builder *m) {
   static const enum opcode flags[] = {OPC_AND_REDUCE, OPC_OR_REDUCE, OPC_XOR_SCAN,
                                       OPC_AND_SCAN};
   const enum superop_kind kind = (enum superop_kind)below(r, 3);
-  const uint32_t v = some(m, kind);
-  const enum type_word word = word_of(kind);
+  const uint32_t v = random_superop_some(m, kind);
+  const enum type_word word = random_superop_word_of(kind);
   uint32_t out;
   switch (all ? below(r, 9) : 0) {
   case 0:
@@ -229,28 +240,30 @@ static void add_consumer(struct builder *m) {
     break;
   case 3:
   case 4:
-    out = builder_add(m, OPC_PACK, word, 3, (uint32_t[]){v, some(m, SUPEROP_BOOL), P_MAIN});
+    out = builder_add(m, OPC_PACK, word, 3,
+                      (uint32_t[]){v, random_superop_some(m, SUPEROP_BOOL), P_MAIN});
     m->kinds[out] = (uint8_t)kind;
     m->value_count++;
     if (below(r, 3)) m->outputs[m->output_count++] = out;
     if (below(r, 3)) m->outputs[m->output_count++] = out + 1;
     return;
   case 5: {
-    const uint32_t index = below(r, 8) ? P_PERMUTED : some(m, SUPEROP_INT);
+    const uint32_t index = below(r, 8) ? P_PERMUTED : random_superop_some(m, SUPEROP_INT);
     out = builder_add(m, OPC_PERMUTE, word, 3, (uint32_t[]){v, index, P_MAIN});
     if (below(r, 2)) break;
     m->kinds[out] = (uint8_t)kind; /* and another vector by the same index */
     m->outputs[m->output_count++] = out;
-    out = builder_add(m, OPC_PERMUTE, word, 3, (uint32_t[]){some(m, kind), index, P_MAIN});
+    out = builder_add(m, OPC_PERMUTE, word, 3,
+                      (uint32_t[]){random_superop_some(m, kind), index, P_MAIN});
     break;
   }
   case 6:
   case 7: out = below(r, 2) ? add_concatenation(m, kind, v) : add_runs(m, v, kind); break;
   default: {
     const uint32_t far[] = {P_FAR_INT, P_FAR_FLOAT, P_FAR_BOOL};
-    out = builder_add(
-        m, OPC_DFPERMUTE, word, 6,
-        (uint32_t[]){v, P_INDEX, some(m, SUPEROP_BOOL), far[kind], P_MAIN, P_SOURCE});
+    out = builder_add(m, OPC_DFPERMUTE, word, 6,
+                      (uint32_t[]){v, P_INDEX, random_superop_some(m, SUPEROP_BOOL), far[kind],
+                                   P_MAIN, P_SOURCE});
     break;
   }
   }
@@ -260,18 +273,19 @@ static void add_consumer(struct builder *m) {
 
 /* ---- stencils: gathers whose indices are arithmetic on positions ---- */
 
-static uint32_t number(struct builder *m, int64_t x) {
+static uint32_t random_superop_number(struct builder *m, int64_t x) {
   const uint32_t v = builder_add(m, OPC_CONST, TW_INT, 0, (uint32_t[]){0});
   m->nodes[m->node_count - 1].constant = cvl_scalar_int(m->int_elem, x);
   m->kinds[v] = SUPEROP_INT;
   return v;
 }
 
-static uint32_t spread(struct builder *m, int64_t x) {
-  return builder_add(m, OPC_DIST, TW_INT, 2, (uint32_t[]){number(m, x), P_WHOLE});
+static uint32_t random_superop_spread(struct builder *m, int64_t x) {
+  return builder_add(m, OPC_DIST, TW_INT, 2,
+                     (uint32_t[]){random_superop_number(m, x), P_WHOLE});
 }
 
-static uint32_t two(struct builder *m, enum opcode op, uint32_t a, uint32_t b) {
+static uint32_t random_superop_two(struct builder *m, enum opcode op, uint32_t a, uint32_t b) {
   return builder_add(m, op, TW_INT, 2, (uint32_t[]){a, b});
 }
 
@@ -288,27 +302,31 @@ int64_t random_bound(struct random *r, uint64_t n) {
 static uint32_t vary(struct builder *m, uint32_t x, uint32_t last, uint64_t n) {
   static const enum opcode compare[] = {OPC_LT, OPC_LE, OPC_GT, OPC_GE, OPC_EQ, OPC_NE};
   struct random *r = m->r;
-  const uint32_t c = spread(m, random_bound(r, n));
+  const uint32_t c = random_superop_spread(m, random_bound(r, n));
   switch (below(r, 8)) {
-  case 0: return two(m, OPC_ADD, x, c);
-  case 1: return two(m, OPC_SUB, x, c);
-  case 2: return two(m, OPC_SUB, last, x);
+  case 0: return random_superop_two(m, OPC_ADD, x, c);
+  case 1: return random_superop_two(m, OPC_SUB, x, c);
+  case 2: return random_superop_two(m, OPC_SUB, last, x);
   case 3:
-    return two(m, below(r, 3) ? OPC_MOD : OPC_DIV, x, spread(m, 1 + (int64_t)below(r, n)));
-  case 4: return two(m, OPC_MUL, x, spread(m, random_bound(r, 3)));
+    return random_superop_two(m, below(r, 3) ? OPC_MOD : OPC_DIV, x,
+                              random_superop_spread(m, 1 + (int64_t)below(r, n)));
+  case 4:
+    return random_superop_two(m, OPC_MUL, x, random_superop_spread(m, random_bound(r, 3)));
   case 5: { /* a rotation */
-    const uint32_t back = two(m, OPC_SUB, x, c);
-    return select_int(m, two(m, OPC_LT, x, c), two(m, OPC_ADD, back, last), back);
+    const uint32_t back = random_superop_two(m, OPC_SUB, x, c);
+    return select_int(m, random_superop_two(m, OPC_LT, x, c),
+                      random_superop_two(m, OPC_ADD, back, last), back);
   }
   case 6: {
-    const uint32_t a = two(m, compare[below(r, 6)], x, c);
-    const uint32_t b = two(m, compare[below(r, 6)], spread(m, random_bound(r, n)), x);
+    const uint32_t a = random_superop_two(m, compare[below(r, 6)], x, c);
+    const uint32_t b = random_superop_two(m, compare[below(r, 6)],
+                                          random_superop_spread(m, random_bound(r, n)), x);
     const uint32_t both =
         builder_add(m, below(r, 2) ? OPC_AND : OPC_OR, TW_BOOL, 2, (uint32_t[]){a, b});
-    return select_int(m, both, two(m, OPC_ADD, x, c), x);
+    return select_int(m, both, random_superop_two(m, OPC_ADD, x, c), x);
   }
   default: {
-    const uint32_t flag = two(m, compare[below(r, 6)], x, c);
+    const uint32_t flag = random_superop_two(m, compare[below(r, 6)], x, c);
     return select_int(m, builder_add(m, OPC_NOT, TW_BOOL, 1, (uint32_t[]){flag}), x, c);
   }
   }
@@ -320,20 +338,21 @@ static void add_stencil(struct builder *m, uint64_t n, uint64_t reach) {
   struct random *r = m->r;
   const bool whole = below(r, 2);
   const uint32_t i = whole ? builder_add(m, OPC_INDEX, TW_NONE, 3,
-                                         (uint32_t[]){number(m, 0), number(m, 1), P_WHOLE})
+                                         (uint32_t[]){random_superop_number(m, 0),
+                                                      random_superop_number(m, 1), P_WHOLE})
                            : builder_add(m, OPC_INDEX, TW_NONE, 3,
                                          (uint32_t[]){P_EACH_INT, P_EACH_ONE, P_MAIN});
   const uint32_t last =
-      whole ? spread(m, (int64_t)reach - 1)
+      whole ? random_superop_spread(m, (int64_t)reach - 1)
             : builder_add(m, OPC_DIST, TW_INT, 2, (uint32_t[]){P_EACH_LAST, P_MAIN});
-  const uint32_t zero = spread(m, 0);
+  const uint32_t zero = random_superop_spread(m, 0);
   uint32_t sum = P_FLOAT;
   for (uint64_t gathers = 1 + below(r, 3); gathers > 0; gathers--) {
     uint32_t x = i;
     for (uint64_t steps = below(r, 4); steps > 0; steps--) x = vary(m, x, last, n);
     if (below(r, 12) > 0) {
-      x = select_int(m, two(m, OPC_LT, x, zero), zero, x);
-      x = select_int(m, two(m, OPC_GT, x, last), last, x);
+      x = select_int(m, random_superop_two(m, OPC_LT, x, zero), zero, x);
+      x = select_int(m, random_superop_two(m, OPC_GT, x, last), last, x);
     }
     if (below(r, 6) == 0) made(m, x, SUPEROP_INT); /* with other uses */
     const uint32_t found = builder_add(

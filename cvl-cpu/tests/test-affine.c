@@ -11,28 +11,29 @@ enum { COUNT = 200000, LENGTH_MOST = 40, ROWS_MOST = 12 };
 static uint64_t random_state = 1;
 
 /* Below n. */
-static uint64_t below(uint64_t n) {
+static uint64_t affine_below(uint64_t n) {
   random_state = random_state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
   return (random_state >> 33) % n;
 }
 
 /* Mostly small, of either sign; some wrap soon. */
-static int64_t number(int64_t most, size_t bytes) {
-  const int64_t x = (int64_t)below((uint64_t)(2 * most + 1)) - most;
-  if (below(40) > 0) return x;
+static int64_t affine_number(int64_t most, size_t bytes) {
+  const int64_t x = (int64_t)affine_below((uint64_t)(2 * most + 1)) - most;
+  if (affine_below(40) > 0) return x;
   return int_wrapped((uint64_t)(bytes == 8 ? INT64_MAX : INT32_MAX) + (uint64_t)x, bytes);
 }
 
 static struct affine random_value(size_t bytes) {
-  return (struct affine){true, number(60, bytes), number(3, bytes), number(20, bytes)};
+  return (struct affine){true, affine_number(60, bytes), affine_number(3, bytes),
+                         affine_number(20, bytes)};
 }
 
-static int64_t value_at(const struct affine *c, uint64_t i, uint64_t j, size_t bytes) {
+static int64_t affine_value_at(const struct affine *c, uint64_t i, uint64_t j, size_t bytes) {
   return int_wrapped((uint64_t)c->start + i * (uint64_t)c->row_stride + j * (uint64_t)c->stride,
                      bytes);
 }
 
-static int64_t computed(enum cvl_op op, int64_t a, int64_t b, size_t bytes) {
+static int64_t affine_computed(enum cvl_op op, int64_t a, int64_t b, size_t bytes) {
   switch ((int)op) {
   case OP_ADD: return int_wrapped((uint64_t)a + (uint64_t)b, bytes);
   case OP_SUB: return int_wrapped((uint64_t)a - (uint64_t)b, bytes);
@@ -52,16 +53,17 @@ static const enum cvl_op operations[] = {OP_ADD, OP_SUB, OP_MUL, OP_DIV, OP_MOD,
                                          OP_LE,  OP_GT,  OP_GE,  OP_EQ,  OP_NE};
 
 /* Whether the result was known, which it is not if it is not affine. */
-static bool check(enum cvl_op op, struct affine a, struct affine b, size_t bytes) {
+static bool affine_check(enum cvl_op op, struct affine a, struct affine b, size_t bytes) {
   const struct affine *const both[] = {&a, &b};
-  const struct affine_extent most = {1 + below(LENGTH_MOST), 1 + below(ROWS_MOST)};
+  const struct affine_extent most = {1 + affine_below(LENGTH_MOST),
+                                     1 + affine_below(ROWS_MOST)};
   struct affine_extent e = most;
   const struct affine c = affine_map(op, both, bytes, bytes, &e);
   cr_assert(e.length >= 1 && e.rows >= 1 && e.length <= most.length && e.rows <= most.rows);
   for (uint64_t i = 0; i < e.rows && c.known; i++) {
     for (uint64_t j = 0; j < e.length; j++) {
-      const int64_t x = value_at(&a, i, j, bytes), y = value_at(&b, i, j, bytes);
-      cr_assert(computed(op, x, y, bytes) == value_at(&c, i, j, bytes),
+      const int64_t x = affine_value_at(&a, i, j, bytes), y = affine_value_at(&b, i, j, bytes);
+      cr_assert(affine_computed(op, x, y, bytes) == affine_value_at(&c, i, j, bytes),
                 "operation %d of %ld and %ld in row %lu, column %lu", (int)op, (long)x, (long)y,
                 (unsigned long)i, (unsigned long)j);
     }
@@ -72,16 +74,16 @@ static bool check(enum cvl_op op, struct affine a, struct affine b, size_t bytes
 Test(affine, operations_are_those_of_each_position) {
   unsigned known = 0;
   for (unsigned k = 0; k < COUNT; k++) {
-    const size_t bytes = below(2) ? 8 : 4;
-    const enum cvl_op op = operations[below(sizeof operations / sizeof *operations)];
+    const size_t bytes = affine_below(2) ? 8 : 4;
+    const enum cvl_op op = operations[affine_below(sizeof operations / sizeof *operations)];
     struct affine a = random_value(bytes), b = random_value(bytes);
-    if (below(2)) b.stride = b.row_stride = 0;
+    if (affine_below(2)) b.stride = b.row_stride = 0;
     if (op == OP_DIV || op == OP_MOD) {
-      a.start = (int64_t)below(200);
-      a.stride = (int64_t)below(2);
-      b = (struct affine){true, 1 + (int64_t)below(30), 0, 0};
+      a.start = (int64_t)affine_below(200);
+      a.stride = (int64_t)affine_below(2);
+      b = (struct affine){true, 1 + (int64_t)affine_below(30), 0, 0};
     }
-    known += check(op, a, b, bytes);
+    known += affine_check(op, a, b, bytes);
   }
   cr_assert(known > COUNT / 2, "only %u are known", known);
 }
@@ -90,8 +92,8 @@ Test(affine, an_index_is_below_its_limit_in_the_whole_rectangle) {
   unsigned found = 0;
   for (unsigned k = 0; k < COUNT; k++) {
     const struct affine c = random_value(8);
-    const uint64_t limit = below(100);
-    struct affine_extent e = {1 + below(LENGTH_MOST), 1 + below(ROWS_MOST)};
+    const uint64_t limit = affine_below(100);
+    struct affine_extent e = {1 + affine_below(LENGTH_MOST), 1 + affine_below(ROWS_MOST)};
     const bool wraps = c.start > 60 || c.stride > 3 || c.row_stride > 20 || c.start < -60 ||
                        c.stride < -3 || c.row_stride < -20;
     if (!affine_is_below(&c, limit, 8, &e)) {
@@ -101,7 +103,7 @@ Test(affine, an_index_is_below_its_limit_in_the_whole_rectangle) {
     found++;
     for (uint64_t i = 0; i < e.rows; i++) {
       for (uint64_t j = 0; j < e.length; j++)
-        cr_assert((uint64_t)value_at(&c, i, j, 8) < limit);
+        cr_assert((uint64_t)affine_value_at(&c, i, j, 8) < limit);
     }
   }
   cr_assert(found > COUNT / 8);

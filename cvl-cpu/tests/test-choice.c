@@ -19,7 +19,8 @@ enum { N = 1000 };
 static const struct cvl_backend *const cpu = &cvl_cpu_backend;
 
 /* Whether two vectors have the same bits. */
-static bool same(struct cvl_context *c, const struct cvl_value *a, const struct cvl_value *b) {
+static bool choice_same(struct cvl_context *c, const struct cvl_value *a,
+                        const struct cvl_value *b) {
   double x[N], y[N];
   cr_assert(cpu->to_host(c, a, 0, N, x));
   cr_assert(cpu->to_host(c, b, 0, N, y));
@@ -84,7 +85,7 @@ static unsigned run_until_settled(const char *directory) {
   unsigned runs = 1, compiled = 0;
   for (; runs < MOST && k->choice.stage != CHOICE_SETTLED; runs++) {
     cr_assert(cpu->superops->run(c, 1, k, &operand, &got));
-    cr_assert(same(c, &first, &got), "run %u", runs);
+    cr_assert(choice_same(c, &first, &got), "run %u", runs);
     compiled += k->run.runs_compiled;
     cpu->release(c, &got);
     if (k->choice.stage == CHOICE_STARTED) usleep(WAIT); /* for the compiler */

@@ -17,7 +17,7 @@ enum { N = 1100003, SEGMENTS_MOST = 2 * N };
 
 /* ---- the tree, word for word ---- */
 
-static double reduce(const double *x, uint64_t n) {
+static double test_combine_reduce(const double *x, uint64_t n) {
   if (n == 0) return 0.0;
   double *y = malloc((n / 1024 + 1) * sizeof *y);
   while (n > 1) {
@@ -40,7 +40,7 @@ static double reduce(const double *x, uint64_t n) {
   return result;
 }
 
-static void prefix(const double *x, uint64_t n, uint64_t w, double *e) {
+static void combine_prefix(const double *x, uint64_t n, uint64_t w, double *e) {
   const uint64_t windows = (n + w - 1) / w;
   double *total = malloc(windows * sizeof *total), *before = malloc(windows * sizeof *before);
   double *inside = malloc(windows * w * sizeof *inside);
@@ -54,7 +54,7 @@ static void prefix(const double *x, uint64_t n, uint64_t w, double *e) {
     total[k] = a[w - 1];
   }
   before[0] = -0.0;
-  if (windows > 1) prefix(total, windows, 32, before);
+  if (windows > 1) combine_prefix(total, windows, 32, before);
   for (uint64_t i = 0; i < n; i++) {
     e[i] = i % w == 0 ? before[i / w] : before[i / w] + inside[i - 1];
   }
@@ -63,16 +63,16 @@ static void prefix(const double *x, uint64_t n, uint64_t w, double *e) {
   free(inside);
 }
 
-static void scan(const double *x, uint64_t n, double *e) {
+static void test_combine_scan(const double *x, uint64_t n, double *e) {
   if (n == 0) return;
-  prefix(x, n, 8, e);
+  combine_prefix(x, n, 8, e);
   e[0] = 0.0;
 }
 
 /* ---- shapes ---- */
 
 static uint64_t random_state;
-static uint64_t random_below(uint64_t n) {
+static uint64_t combine_random_below(uint64_t n) {
   random_state = random_state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
   return (random_state >> 33) % n;
 }
@@ -98,11 +98,11 @@ static uint64_t length_none_or_two(uint64_t k) {
 }
 static uint64_t length_half_empty(uint64_t k) {
   (void)k;
-  return random_below(2) * random_below(9);
+  return combine_random_below(2) * combine_random_below(9);
 }
 static uint64_t length_power_law(uint64_t k) {
   (void)k;
-  return 2000 / (1 + random_below(2000)) * (1 + random_below(3));
+  return 2000 / (1 + combine_random_below(2000)) * (1 + combine_random_below(3));
 }
 static uint64_t length_long_segments(uint64_t k) {
   static const uint64_t lengths[] = {0, 5, 70001, 32768, 0, 32769, 1, 16385, 65537, 3, 16384};
@@ -121,13 +121,14 @@ struct data {
   uint64_t count;
 };
 
-static struct data make_data(unsigned shape) {
+static struct data combine_make_data(unsigned shape) {
   struct data d = {malloc(N * sizeof *d.x), malloc(SEGMENTS_MOST * sizeof *d.lengths), 0};
   random_state = shape;
   for (uint64_t i = 0; i < N; i++) {
     /* Magnitudes far apart, so that every order of addition shows; ties and NaN for ranks. */
-    d.x[i] = ldexp((double)random_below(1 << 30) - (1 << 29), (int)random_below(60));
-    if (random_below(5) == 0) d.x[i] = (double)random_below(3) * -0.5;
+    d.x[i] =
+        ldexp((double)combine_random_below(1 << 30) - (1 << 29), (int)combine_random_below(60));
+    if (combine_random_below(5) == 0) d.x[i] = (double)combine_random_below(3) * -0.5;
   }
   for (uint64_t total = 0; total < N && d.count < SEGMENTS_MOST; d.count++) {
     uint64_t n = shapes[shape](d.count);
@@ -166,20 +167,20 @@ struct wanted {
 };
 
 static struct wanted make_wanted(unsigned shape) {
-  struct wanted w = {.d = make_data(shape),
+  struct wanted w = {.d = combine_make_data(shape),
                      .with_nan = malloc(N * sizeof *w.with_nan),
                      .sums = malloc(SEGMENTS_MOST * sizeof *w.sums),
                      .scanned = malloc(N * sizeof *w.scanned)};
   uint64_t p = 0;
   for (uint64_t k = 0; k < w.d.count; p += (uint64_t)w.d.lengths[k++]) {
-    w.sums[k] = reduce(w.d.x + p, (uint64_t)w.d.lengths[k]);
-    scan(w.d.x + p, (uint64_t)w.d.lengths[k], w.scanned + p);
+    w.sums[k] = test_combine_reduce(w.d.x + p, (uint64_t)w.d.lengths[k]);
+    test_combine_scan(w.d.x + p, (uint64_t)w.d.lengths[k], w.scanned + p);
   }
   for (uint64_t i = 0; i < N; i++) w.with_nan[i] = i % 11 == 0 ? NAN : w.d.x[i];
   return w;
 }
 
-static void free_wanted(struct wanted *w) {
+static void combine_free_wanted(struct wanted *w) {
   free(w->d.x);
   free(w->d.lengths);
   free(w->with_nan);
@@ -189,7 +190,8 @@ static void free_wanted(struct wanted *w) {
   free(w->ranks[1]);
 }
 
-static void same_bits(const double *got, const double *wanted, uint64_t n, const char *what) {
+static void combine_same_bits(const double *got, const double *wanted, uint64_t n,
+                              const char *what) {
   for (uint64_t i = 0; i < n; i++) {
     cr_assert(memcmp(&got[i], &wanted[i], sizeof *got) == 0, "%s at %zu", what, (size_t)i);
   }
@@ -219,7 +221,7 @@ static struct cvl_context *with_threads(unsigned threads) {
   return c;
 }
 
-static void check(struct wanted *w, unsigned threads) {
+static void combine_check(struct wanted *w, unsigned threads) {
   const struct cvl_backend *b = &cvl_cpu_backend;
   struct cvl_context *c = with_threads(threads);
   double *got = malloc(SEGMENTS_MOST * sizeof *got);
@@ -230,12 +232,12 @@ static void check(struct wanted *w, unsigned threads) {
   cr_assert(b->apply(c, 3, &CVL_CALL(CALL_REDUCE, OP_ADD, x, s), &out));
   cr_assert(b->to_host(c, &out, 0, w->d.count, got));
   b->release(c, &out);
-  same_bits(got, w->sums, w->d.count, "reduction");
+  combine_same_bits(got, w->sums, w->d.count, "reduction");
 
   cr_assert(b->apply(c, 4, &CVL_CALL(CALL_SCAN, OP_ADD, x, s), &out));
   cr_assert(b->to_host(c, &out, 0, N, got));
   b->release(c, &out);
-  same_bits(got, w->scanned, N, "scan");
+  combine_same_bits(got, w->scanned, N, "scan");
 
   cr_assert(b->from_host(c, 1, CVL_F64, N, w->with_nan, &y));
   for (int down = 0; down < 2; down++) {
@@ -252,7 +254,7 @@ static void check(struct wanted *w, unsigned threads) {
   x.owned = 1;
   cr_assert(b->apply(c, 6, &CVL_CALL(CALL_SCAN, OP_ADD, x, s), &out));
   cr_assert(b->to_host(c, &out, 0, N, got));
-  same_bits(got, w->scanned, N, "scan over its operand");
+  combine_same_bits(got, w->scanned, N, "scan over its operand");
   b->release(c, &out);
   b->release(c, &s);
   b->close(c);
@@ -262,8 +264,8 @@ static void check(struct wanted *w, unsigned threads) {
 Test(combine, every_shape_and_number_of_threads_gives_the_tree) {
   for (unsigned shape = 0; shape < SHAPES; shape += every()) {
     struct wanted w = make_wanted(shape);
-    for (size_t t = 0; t < THREAD_COUNTS; t++) check(&w, thread_counts[t]);
-    free_wanted(&w);
+    for (size_t t = 0; t < THREAD_COUNTS; t++) combine_check(&w, thread_counts[t]);
+    combine_free_wanted(&w);
   }
 }
 
@@ -300,11 +302,12 @@ static void check_sort(struct cvl_context *c, enum cvl_elem elem, uint64_t n, co
 
 /* Zeros of both signs and NaNs that differ in what they carry, in every shape. */
 static void check_sort_shape(unsigned shape) {
-  struct data d = make_data(shape);
+  struct data d = combine_make_data(shape);
   for (uint64_t i = 0; i < N; i += 7) {
-    const uint64_t nan = UINT64_C(0x7ff8) << 48 | random_below(1000) | random_below(2) << 63;
+    const uint64_t nan =
+        UINT64_C(0x7ff8) << 48 | combine_random_below(1000) | combine_random_below(2) << 63;
     memcpy(&d.x[i], &nan, sizeof nan);
-    d.x[i / 7] = random_below(2) ? 0.0 : -0.0;
+    d.x[i / 7] = combine_random_below(2) ? 0.0 : -0.0;
   }
   for (size_t t = 0; t < THREAD_COUNTS; t++) {
     struct cvl_context *c = with_threads(thread_counts[t]);
@@ -327,7 +330,8 @@ static void check_sort_long_segments(struct cvl_context *c) {
   for (unsigned kind = 0; kind < sizeof what / sizeof what[0]; kind++) {
     random_state = kind;
     for (uint64_t i = 0; i < LONG_SEGMENT; i++) {
-      const uint64_t r = random_below(UINT64_C(1) << 31), s = random_below(UINT64_C(1) << 31);
+      const uint64_t r = combine_random_below(UINT64_C(1) << 31),
+                     s = combine_random_below(UINT64_C(1) << 31);
       const uint64_t keys[] = {5,
                                r & 255,
                                r & 65535,

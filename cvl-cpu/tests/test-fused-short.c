@@ -97,24 +97,26 @@ struct data {
 };
 
 /* Some sequence of numbers below n. */
-static uint64_t below(uint64_t i, uint64_t n) {
+static uint64_t fused_short_below(uint64_t i, uint64_t n) {
   return (i * 2654435761u >> 7) % n;
 }
 
-static uint64_t length_of(const struct data *d, enum content content) {
+static uint64_t fused_short_length_of(const struct data *d, enum content content) {
   if (content == FAR_REALS) return 2 * d->n;
   return content == REAL || content == NUMBER || content == ONES ? d->segments : d->n;
 }
 
-static int64_t number(const struct data *d, enum content content, uint64_t i) {
+static int64_t fused_short_number(const struct data *d, enum content content, uint64_t i) {
   if (content == ONES) return 1;
   if (content == NUMBER) return (int64_t)(2 + i);
   /* Within any segment, however short. */
   const uint64_t most = d->segments == 1 ? 2 * d->n : 2;
-  return content == WITHIN ? (int64_t)below(i, most) : 1 + (int64_t)below(i, 50);
+  return content == WITHIN ? (int64_t)fused_short_below(i, most)
+                           : 1 + (int64_t)fused_short_below(i, 50);
 }
 
-static struct cvl_value segments(struct cvl_context *c, const struct data *d, int64_t times) {
+static struct cvl_value fused_short_segments(struct cvl_context *c, const struct data *d,
+                                             int64_t times) {
   int64_t lengths[3];
   struct cvl_value v;
   if (d->segments == 1) return cvl_one_segment((uint64_t)times * d->n);
@@ -123,16 +125,17 @@ static struct cvl_value segments(struct cvl_context *c, const struct data *d, in
   return v;
 }
 
-static struct cvl_value operand(struct cvl_context *c, struct data *d, enum content content,
-                                bool spoiled) {
+static struct cvl_value fused_short_operand(struct cvl_context *c, struct data *d,
+                                            enum content content, bool spoiled) {
   struct cvl_value v;
-  const uint64_t n = length_of(d, content);
+  const uint64_t n = fused_short_length_of(d, content);
   const bool real = content == REALS || content == REAL || content == FAR_REALS;
-  if (content == WHOLE || content == FAR) return segments(c, d, content == FAR ? 2 : 1);
+  if (content == WHOLE || content == FAR)
+    return fused_short_segments(c, d, content == FAR ? 2 : 1);
   for (uint64_t i = 0; i < n; i++) {
-    if (content == BITS) d->bits[i] = below(i, 3) == 0;
-    if (real) d->reals[i] = (double)below(i, 1000) / 7 - 60;
-    if (content != BITS && !real) d->ints[i] = number(d, content, i);
+    if (content == BITS) d->bits[i] = fused_short_below(i, 3) == 0;
+    if (real) d->reals[i] = (double)fused_short_below(i, 1000) / 7 - 60;
+    if (content != BITS && !real) d->ints[i] = fused_short_number(d, content, i);
   }
   if (spoiled) d->ints[n - 1 - n / 3] = content == WITHIN ? (int64_t)(2 * d->n) : 0;
   const void *from = content == BITS ? (const void *)d->bits
@@ -148,8 +151,8 @@ static struct cvl_value operand(struct cvl_context *c, struct data *d, enum cont
 
 /* ---- comparison ---- */
 
-static void expect_same(struct cvl_context *c, const struct cvl_value *a,
-                        const struct cvl_value *b, const char *what) {
+static void fused_short_expect_same(struct cvl_context *c, const struct cvl_value *a,
+                                    const struct cvl_value *b, const char *what) {
   char x[MOST * sizeof(double)], y[MOST * sizeof(double)];
   const uint64_t n = cpu->length(c, a).bound;
   cr_assert_eq(n, cpu->length(c, b).bound, "%s", what);
@@ -157,8 +160,8 @@ static void expect_same(struct cvl_context *c, const struct cvl_value *a,
   cr_expect(memcmp(x, y, n * elem_info((enum cvl_elem)a->elem)->bytes) == 0, "%s", what);
 }
 
-static void expect_fault(struct cvl_context *c, const struct cvl_error *expected,
-                         const char *what) {
+static void fused_short_expect_fault(struct cvl_context *c, const struct cvl_error *expected,
+                                     const char *what) {
   struct cvl_error e;
   cr_assert(cpu->check(c, true, &e), "%s", what);
   cr_expect(e.kind == expected->kind && e.site == expected->site &&
@@ -168,16 +171,17 @@ static void expect_fault(struct cvl_context *c, const struct cvl_error *expected
             (unsigned long long)e.site);
 }
 
-static void compare(struct cvl_context *c, const struct superop *op, struct cvl_kernel *k,
-                    const struct cvl_value *operands, unsigned outputs, const char *what) {
+static void fused_short_compare(struct cvl_context *c, const struct superop *op,
+                                struct cvl_kernel *k, const struct cvl_value *operands,
+                                unsigned outputs, const char *what) {
   struct cvl_value wanted[RESULTS], got[RESULTS];
   struct cvl_error expected;
   const bool good = superop_run(cpu, c, 1, op, NULL, operands, wanted);
   if (!good) cr_assert(cpu->check(c, true, &expected));
   cr_assert_eq(cpu->superops->run(c, 1, k, operands, got), good, "%s", what);
-  if (!good) expect_fault(c, &expected, what);
+  if (!good) fused_short_expect_fault(c, &expected, what);
   for (unsigned i = 0; i < outputs && good; i++) {
-    expect_same(c, &wanted[i], &got[i], what);
+    fused_short_expect_same(c, &wanted[i], &got[i], what);
     cpu->release(c, &wanted[i]);
     cpu->release(c, &got[i]);
   }
@@ -191,15 +195,15 @@ static void compare_size(struct cvl_context *c, const struct superop *op, struct
   snprintf(what, sizeof what, "row %u: %llu in %llu, spoiled %d", (unsigned)(row - rows),
            (unsigned long long)d->n, (unsigned long long)d->segments, spoiled);
   for (uint32_t i = 0; i < row->count; i++)
-    operands[i] = operand(c, d, row->params[i], spoiled && i == row->spoiled);
-  compare(c, op, k, operands, row->outputs, what);
+    operands[i] = fused_short_operand(c, d, row->params[i], spoiled && i == row->spoiled);
+  fused_short_compare(c, op, k, operands, row->outputs, what);
   const bool fits = !spoiled && d->n > 0 && d->n <= row->most && d->n <= k->serial_steps &&
                     (d->segments == 1 || row->segments);
   cr_expect_eq(k->run.in_one_call, fits, "%s: not as expected", what);
   for (uint32_t i = 0; i < row->count; i++) cpu->release(c, &operands[i]);
 }
 
-static struct cvl_context *open(const char *directory) {
+static struct cvl_context *fused_short_open(const char *directory) {
   const struct cvl_options options = {.int_elem = CVL_I64,
                                       .float_elem = CVL_F64,
                                       .threads = 2,
@@ -216,7 +220,7 @@ static void compare_sizes(const struct row *row, const char *directory) {
                                    511, 512, 513, 1023, 1024, 1025, 1536, 3000, MOST};
   struct data *d = calloc(1, sizeof *d);
   struct loaded l;
-  struct cvl_context *c = open(directory);
+  struct cvl_context *c = fused_short_open(directory);
   load(&l, row->text, (struct widths){CVL_I64, CVL_F64});
   cr_assert(l.ops[0], "%s: %s", row->text,
             l.diags.list.count ? l.diags.list.items[0].message : "");
@@ -242,13 +246,14 @@ static void compare_sizes(const struct row *row, const char *directory) {
 static void starve(const struct row *row, const char *directory) {
   struct data *d = calloc(1, sizeof *d);
   struct loaded l;
-  struct cvl_context *c = open(directory);
+  struct cvl_context *c = fused_short_open(directory);
   struct cvl_value operands[PARAMS], got[RESULTS];
   struct cvl_error e;
   load(&l, row->text, (struct widths){CVL_I64, CVL_F64});
   struct cvl_kernel *k = cpu->superops->prepare(c, l.ops[0]);
   *d = (struct data){.n = 1000, .segments = 1};
-  for (uint32_t i = 0; i < row->count; i++) operands[i] = operand(c, d, row->params[i], false);
+  for (uint32_t i = 0; i < row->count; i++)
+    operands[i] = fused_short_operand(c, d, row->params[i], false);
   const uint64_t limit = c->heap->limit;
   c->heap->limit = c->heap->live;
   cr_assert(!cpu->superops->run(c, 1, k, operands, got) && cpu->check(c, true, &e));

@@ -60,8 +60,8 @@ static bool same_error(const struct cvl_error *a, const struct cvl_error *b) {
 enum { MOST_FAILURES = 12 };
 
 /* One superoperator on one set of operands, both ways. Returns false if the nodes fail. */
-static bool compare(struct random *r, struct cvl_context *c, const struct superop *op,
-                    const struct cvl_value *operands, uint64_t seed) {
+static bool fused_compare(struct random *r, struct cvl_context *c, const struct superop *op,
+                          const struct cvl_value *operands, uint64_t seed) {
   enum { SITE = 1000 };
   struct cvl_value expected[MOST_VALUES], given[PARAMS], got[MOST_VALUES];
   struct cvl_error wanted, found;
@@ -125,15 +125,15 @@ static bool compare(struct random *r, struct cvl_context *c, const struct supero
   return good;
 }
 
-static struct cvl_context *opened(const struct cvl_options *options) {
+static struct cvl_context *fused_opened(const struct cvl_options *options) {
   const char *why;
   struct cvl_context *c = cpu->open(options, &why);
   cr_assert_not_null(c, "%s", why);
   return c;
 }
 
-static unsigned run_random(uint64_t first, unsigned rounds, uint64_t most, bool long_sums,
-                           const char *directory) {
+static unsigned fused_run_random(uint64_t first, unsigned rounds, uint64_t most, bool long_sums,
+                                 const char *directory) {
   static const uint64_t lengths[] = {0, 1, 2, 7, 64, 100, 513, 1024, 3000, 20000, 70000};
   unsigned good = 0;
   for (uint64_t seed = first; seed < first + rounds; seed++) {
@@ -145,7 +145,7 @@ static unsigned run_random(uint64_t first, unsigned rounds, uint64_t most, bool 
                                             directory ? CVL_COMPILE_ALL : CVL_COMPILE_NONE,
                                         .compile_waits = true,
                                         .compile_directory = directory};
-    struct cvl_context *c = opened(&options);
+    struct cvl_context *c = fused_opened(&options);
     uint64_t n = lengths[below(&r, 11)];
     if (n > most) n = below(&r, most);
     struct cvl_value operands[PARAMS];
@@ -154,7 +154,7 @@ static unsigned run_random(uint64_t first, unsigned rounds, uint64_t most, bool 
       const struct superop *op =
           random_superop(&r, &arena, options.int_elem, options.float_elem, n,
                          cpu->length(c, &operands[P_FAR_INT]).bound);
-      if (op) good += compare(&r, c, op, operands, seed);
+      if (op) good += fused_compare(&r, c, op, operands, seed);
     }
     arena_free(&arena);
     cpu->close(c);
@@ -163,15 +163,16 @@ static unsigned run_random(uint64_t first, unsigned rounds, uint64_t most, bool 
 }
 
 /* Seeds: $RAVEL_SEED alone, or $RAVEL_ROUNDS of them, for more than the usual. */
-static uint64_t number_of(const char *variable, uint64_t otherwise) {
+static uint64_t fused_number_of(const char *variable, uint64_t otherwise) {
   const char *text = getenv(variable);
   return text ? strtoull(text, NULL, 10) : otherwise;
 }
 
 Test(fused, random) {
-  const uint64_t seed = number_of("RAVEL_SEED", 0);
-  const unsigned rounds = (unsigned)number_of("RAVEL_ROUNDS", 400);
-  const unsigned good = run_random(seed ? seed : 1, seed ? 1 : rounds, 70000, false, NULL);
+  const uint64_t seed = fused_number_of("RAVEL_SEED", 0);
+  const unsigned rounds = (unsigned)fused_number_of("RAVEL_ROUNDS", 400);
+  const unsigned good =
+      fused_run_random(seed ? seed : 1, seed ? 1 : rounds, 70000, false, NULL);
   cr_assert(seed || good >= rounds, "only %u superoperators without faults", good);
 }
 
@@ -238,15 +239,16 @@ Test(fused, fault_while_chunks_wait) {
 /* Compiled functions, each compiled before it is run; in the cache the second time. */
 Test(fused, compiled) {
   char directory[] = "/tmp/ravel-compiled-XXXXXX", command[64];
-  const unsigned rounds = (unsigned)number_of("RAVEL_COMPILED_ROUNDS", every() > 1 ? 1 : 3);
+  const unsigned rounds =
+      (unsigned)fused_number_of("RAVEL_COMPILED_ROUNDS", every() > 1 ? 1 : 3);
   cr_assert_not_null(mkdtemp(directory));
-  run_random(1, rounds, 3000, false, directory);
+  fused_run_random(1, rounds, 3000, false, directory);
   snprintf(command, sizeof command, "ls %s | grep -c so$ > /dev/null", directory);
   cr_assert_eq(system(command), 0, "nothing was compiled");
-  run_random(1, rounds, 3000, false, directory);
-  run_random(1, 2 * rounds, 20000, true, directory);
+  fused_run_random(1, rounds, 3000, false, directory);
+  fused_run_random(1, 2 * rounds, 20000, true, directory);
   /* A sum of a stencil, whose edges end in the middle of a row of the tree's lanes. */
-  run_random(56, 1, 20000, true, directory);
+  fused_run_random(56, 1, 20000, true, directory);
   snprintf(command, sizeof command, "rm -r %s", directory);
   cr_assert_eq(system(command), 0);
 }
@@ -260,7 +262,7 @@ static void compare_by_seed(struct builder *m, uint64_t seed, const char *direct
                                       .compile = CVL_COMPILE_ALL,
                                       .compile_waits = true,
                                       .compile_directory = directory};
-  struct cvl_context *c = opened(&options);
+  struct cvl_context *c = fused_opened(&options);
   struct cvl_value operands[PARAMS];
   random_operands(&r, c, 70000, operands);
   struct superop op = {.param_count = PARAMS,
@@ -272,7 +274,7 @@ static void compare_by_seed(struct builder *m, uint64_t seed, const char *direct
   const char *why;
   uint32_t node;
   cr_assert(superop_complete(&arena, &op, &why, &node), "node %u: %s", node, why);
-  compare(&r, c, &op, operands, seed);
+  fused_compare(&r, c, &op, operands, seed);
   cpu->close(c);
 }
 
@@ -414,7 +416,7 @@ Test(fused, gathers_of_slices) {
     const struct cvl_options options = {.int_elem = i % 3 ? CVL_I64 : CVL_I32,
                                         .float_elem = i % 5 ? CVL_F64 : CVL_F32,
                                         .threads = 1 + (unsigned)(i % 3)};
-    struct cvl_context *c = opened(&options);
+    struct cvl_context *c = fused_opened(&options);
     struct superop_node nodes[] = {
         {.op = OPC_INDEX, .type = TW_NONE, .operand_count = 3, .operands = {1, 2, 0}},
         {.op = OPC_BPERMUTE,
@@ -454,7 +456,7 @@ Test(fused, one_segment_and_several_in_turn) {
   nodes[2].constant.as.f64 = 2;
   struct superop op = SUPEROP_OF(kinds, nodes, outputs);
   const struct cvl_options options = {.int_elem = CVL_I64, .float_elem = CVL_F64, .threads = 2};
-  struct cvl_context *c = opened(&options);
+  struct cvl_context *c = fused_opened(&options);
   struct cvl_kernel *k = prepared(c, &op);
   const int64_t whole = N, several[] = {N / 7, 0, N / 2, N - N / 7 - N / 2};
   struct random r = {.state = 1};
@@ -474,5 +476,5 @@ Test(fused, one_segment_and_several_in_turn) {
 
 /* Without a compiler, or a directory, the evaluator does all runs. */
 Test(fused, not_compiled_without_a_directory) {
-  cr_assert(run_random(1, 3, 100, false, "/nowhere/at/all") > 0);
+  cr_assert(fused_run_random(1, 3, 100, false, "/nowhere/at/all") > 0);
 }

@@ -9,16 +9,16 @@
 
 enum { MOST = 300 };
 
-static uint64_t next_random(uint64_t *state) {
+static uint64_t kernels_next_random(uint64_t *state) {
   *state = *state * 6364136223846793005u + 1442695040888963407u;
   return *state >> 16 ^ *state << 23;
 }
 
 /* Elements of every kind: small, large, special; flags are 0 and 1. */
-static void fill(enum cvl_elem e, uint64_t *state, void *to) {
+static void kernels_fill(enum cvl_elem e, uint64_t *state, void *to) {
   static const double special[] = {0.0, -0.0, 0.5, -0.5, 1e300, -1e300, 1e-310, INFINITY};
   for (int i = 0; i < MOST; i++) {
-    const uint64_t r = next_random(state);
+    const uint64_t r = kernels_next_random(state);
     const double real = r % 5 ? ldexp((double)(int64_t)r, -(int)(r % 61) - 30) : special[r % 8];
     switch (e) {
     case CVL_I32: ((int32_t *)to)[i] = r % 7 ? (int32_t)(r >> 20) : 1 + (int)(r % 3); break;
@@ -30,7 +30,7 @@ static void fill(enum cvl_elem e, uint64_t *state, void *to) {
   }
 }
 
-static enum cvl_elem elem_of(enum elem_class class, int wide_int, int wide_float) {
+static enum cvl_elem kernels_elem_of(enum elem_class class, int wide_int, int wide_float) {
   return class == CLASS_BOOL  ? CVL_BOOL
          : class == CLASS_INT ? (wide_int ? CVL_I64 : CVL_I32)
                               : (wide_float ? CVL_F64 : CVL_F32);
@@ -42,9 +42,9 @@ static void compare_row(const struct map_entry *plain, const struct map_entry *b
                         unsigned arity, enum cvl_elem elem, const char *name) {
   uint64_t state = 1;
   static uint64_t a[MOST], c[MOST], f[MOST];
-  fill(elem, &state, a);
-  fill(elem, &state, c);
-  fill(CVL_BOOL, &state, f);
+  kernels_fill(elem, &state, a);
+  kernels_fill(elem, &state, c);
+  kernels_fill(CVL_BOOL, &state, f);
   const size_t bytes = elem_info(elem)->bytes, out_bytes = elem_info(plain->out)->bytes;
   for (uint64_t first = 0; first < 3; first++) {
     for (uint64_t n = 0; n < MOST - first; n += n < 70 ? 1 : 37) {
@@ -73,7 +73,7 @@ Test(kernels, sets_agree_on_every_row) {
         const struct map_entry *q = &better->map->widths[i][f].row[row[k].op][row[k].in];
         cr_assert_not_null(p->run);
         cr_assert_eq(p->out, q->out);
-        compare_row(p, q, op_info(row[k].op)->arity, elem_of(row[k].in, i, f),
+        compare_row(p, q, op_info(row[k].op)->arity, kernels_elem_of(row[k].in, i, f),
                     op_info(row[k].op)->name);
       }
     }
@@ -87,7 +87,7 @@ Test(kernels, sets_agree_on_packing) {
   static uint64_t v[MOST];
   static uint8_t flags[MOST];
   for (int i = 0; i < MOST; i++) {
-    v[i] = next_random(&state);
+    v[i] = kernels_next_random(&state);
     flags[i] = v[i] >> 7 & 1;
   }
   for (unsigned set = 1; (better = cpu_kernels_numbered(set)) != NULL; set++) {
@@ -136,7 +136,7 @@ static int64_t first_of_scan(enum cvl_op op, bool wide) {
                         : 0;
 }
 
-static int64_t int_at(const void *v, uint64_t i, bool wide) {
+static int64_t kernels_int_at(const void *v, uint64_t i, bool wide) {
   return wide ? ((const int64_t *)v)[i] : ((const int32_t *)v)[i];
 }
 
@@ -147,7 +147,7 @@ static void check_int_scan(const struct scan_row *row, enum cvl_op op, bool wide
   const size_t bytes = wide ? sizeof(int64_t) : sizeof(int32_t);
   uint64_t state = (uint64_t)op;
   for (uint64_t i = 0; i < SCANNED; i++) {
-    const int64_t r = (int64_t)(next_random(&state) | (op == OP_MUL));
+    const int64_t r = (int64_t)(kernels_next_random(&state) | (op == OP_MUL));
     if (wide)
       x[i] = r;
     else
@@ -158,8 +158,8 @@ static void check_int_scan(const struct scan_row *row, enum cvl_op op, bool wide
     row->segments(x, offsets, 1, one, put);
     int64_t before = first_of_scan(op, wide);
     for (uint64_t i = 0; i < n; i++) {
-      cr_assert_eq(int_at(one, i, wide), before, "%s at %d", op_info(op)->name, (int)i);
-      before = combine_ints(op, before, int_at(x, i, wide));
+      cr_assert_eq(kernels_int_at(one, i, wide), before, "%s at %d", op_info(op)->name, (int)i);
+      before = combine_ints(op, before, kernels_int_at(x, i, wide));
       if (!wide) before = (int32_t)before;
     }
     const uint64_t cut = n > SCAN_CUT ? SCAN_CUT : SCAN_WINDOW;
@@ -198,7 +198,7 @@ static void compare_float_scans(const struct cpu_kernels *plain,
   uint64_t state = 7;
   for (uint64_t i = 0; i < SCANNED; i += MOST) {
     uint64_t some[MOST];
-    fill(e, &state, some);
+    kernels_fill(e, &state, some);
     const size_t bytes = elem_info(e)->bytes;
     memcpy((char *)x + i * bytes, some, (SCANNED - i < MOST ? SCANNED - i : MOST) * bytes);
   }

@@ -185,7 +185,7 @@ Test(memory, absurd_sizes_are_refused) {
 
 static const struct cvl_backend *const b = &cvl_cpu_backend;
 
-static struct cvl_context *open_with(uint64_t memory_limit, uint64_t fail) {
+static struct cvl_context *memory_open_with(uint64_t memory_limit, uint64_t fail) {
   const struct cvl_options o = {.int_elem = CVL_I64,
                                 .float_elem = CVL_F64,
                                 .threads = 2,
@@ -199,7 +199,7 @@ static struct cvl_context *open_with(uint64_t memory_limit, uint64_t fail) {
 }
 
 Test(memory, statistics_follow_vectors) {
-  struct cvl_context *c = open_with(0, 0);
+  struct cvl_context *c = memory_open_with(0, 0);
   const int64_t data[100] = {0};
   struct cvl_value v, w;
   cr_assert(b->from_host(c, 1, CVL_I64, 100, data, &v));
@@ -215,7 +215,7 @@ Test(memory, statistics_follow_vectors) {
 }
 
 Test(memory, the_limit_ends_in_a_fault) {
-  struct cvl_context *c = open_with(1 << 20, 0);
+  struct cvl_context *c = memory_open_with(1 << 20, 0);
   const struct cvl_value x = cvl_scalar_int(CVL_I64, 7), d = cvl_one_segment(1 << 20);
   struct cvl_value out;
   cr_assert_not(b->apply(c, 5, &CVL_CALL(CALL_DIST, OP_DIST, x, d), &out));
@@ -231,7 +231,7 @@ Test(memory, the_limit_ends_in_a_fault) {
 /* Every result in turn may be the one that finds no memory; nothing is lost on the way. */
 Test(memory, any_allocation_of_pack_may_fail) {
   for (uint64_t n = 1; n <= 3; n++) {
-    struct cvl_context *c = open_with(0, 0);
+    struct cvl_context *c = memory_open_with(0, 0);
     int64_t data[3000] = {0};
     struct cvl_value v, f, ds, out[CALL_RESULTS];
     const int64_t lengths[] = {1000, 2000};
@@ -253,7 +253,7 @@ Test(memory, any_allocation_of_pack_may_fail) {
 
 /* AddressSanitizer's leak check is the judge. */
 Test(memory, close_frees_what_is_still_held) {
-  struct cvl_context *c = open_with(0, 0);
+  struct cvl_context *c = memory_open_with(0, 0);
   const int64_t data[1000] = {0};
   struct cvl_value v;
   for (int i = 0; i < 3; i++) cr_assert(b->from_host(c, 1, CVL_I64, 1000, data, &v));
@@ -261,7 +261,7 @@ Test(memory, close_frees_what_is_still_held) {
 }
 
 Test(memory, the_last_reference_is_overwritten) {
-  struct cvl_context *c = open_with(0, 0);
+  struct cvl_context *c = memory_open_with(0, 0);
   int64_t data[1000];
   for (int i = 0; i < 1000; i++) data[i] = i;
   struct cvl_value v, out;

@@ -16,22 +16,25 @@ struct item {
   uint8_t c;
 };
 
-static struct item combine(struct item l, struct item r) {
+static struct item test_order_tree_combine(struct item l, struct item r) {
   return (struct item){l.a * 31 + r.a * 17 + r.b, l.b * 5 + r.b * 3 + r.c + (uint32_t)l.a,
                        (uint8_t)(l.c * 7 + r.c * 11 + 1)};
 }
 
 /* ---- the definition ---- */
 
-static struct item whole(const struct item *x, uint64_t p, unsigned k) {
+static struct item order_tree_whole(const struct item *x, uint64_t p, unsigned k) {
   if (k == 0) return x[p];
-  return combine(whole(x, p, k - 1), whole(x, p + (UINT64_C(1) << (k - 1)), k - 1));
+  return test_order_tree_combine(order_tree_whole(x, p, k - 1),
+                                 order_tree_whole(x, p + (UINT64_C(1) << (k - 1)), k - 1));
 }
 
-static struct item prefix(const struct item *x, uint64_t i) {
+static struct item order_tree_prefix(const struct item *x, uint64_t i) {
   const unsigned k = (unsigned)__builtin_ctzll(i);
   const uint64_t before = i - (UINT64_C(1) << k);
-  return before == 0 ? whole(x, 0, k) : combine(prefix(x, before), whole(x, before, k));
+  return before == 0 ? order_tree_whole(x, 0, k)
+                     : test_order_tree_combine(order_tree_prefix(x, before),
+                                               order_tree_whole(x, before, k));
 }
 
 /* The same with what comes before i elements from a multiple of a tile on. */
@@ -39,28 +42,32 @@ static struct item prefix_behind(struct item before, const struct item *x, uint6
   if (i == 0) return before;
   const unsigned k = (unsigned)__builtin_ctzll(i);
   const uint64_t rest = i - (UINT64_C(1) << k);
-  return combine(prefix_behind(before, x, rest), whole(x, rest, k));
+  return test_order_tree_combine(prefix_behind(before, x, rest), order_tree_whole(x, rest, k));
 }
 
 /* ---- the columns ---- */
 
-static struct item get(const struct order_columns *x, uint64_t i) {
+static struct item order_tree_get(const struct order_columns *x, uint64_t i) {
   return (struct item){((const uint64_t *)(const void *)x->at[0])[i],
                        ((const uint32_t *)(const void *)x->at[1])[i],
                        ((const uint8_t *)x->at[2])[i]};
 }
 
-static void set(const struct order_columns *x, uint64_t i, struct item v) {
+static void order_tree_set(const struct order_columns *x, uint64_t i, struct item v) {
   ((uint64_t *)(void *)x->at[0])[i] = v.a;
   ((uint32_t *)(void *)x->at[1])[i] = v.b;
   ((uint8_t *)x->at[2])[i] = v.c;
 }
 
-static void apply(const struct order_function *f, uint64_t n, const struct order_columns *left,
-                  const struct order_columns *right, const struct order_columns *out) {
+static void order_tree_apply(const struct order_function *f, uint64_t n,
+                             const struct order_columns *left,
+                             const struct order_columns *right,
+                             const struct order_columns *out) {
   cr_assert_leq(n, ORDER_TILE);
   (void)f;
-  for (uint64_t i = 0; i < n; i++) set(out, i, combine(get(left, i), get(right, i)));
+  for (uint64_t i = 0; i < n; i++)
+    order_tree_set(out, i,
+                   test_order_tree_combine(order_tree_get(left, i), order_tree_get(right, i)));
 }
 
 /* The same as compiled functions have it. */
@@ -73,8 +80,8 @@ struct tree_item {
   uint8_t at2;
 };
 static struct tree_item tree_f(struct tree_item l, struct tree_item r) {
-  const struct item v =
-      combine((struct item){l.at0, l.at1, l.at2}, (struct item){r.at0, r.at1, r.at2});
+  const struct item v = test_order_tree_combine((struct item){l.at0, l.at1, l.at2},
+                                                (struct item){r.at0, r.at1, r.at2});
   return (struct tree_item){v.a, v.b, v.c};
 }
 static void tree_apply(uint64_t, char *const *, char *const *, char *const *);
@@ -86,7 +93,8 @@ static void tree_scan(char *const *, const uint64_t *, uint64_t, char *const *, 
 
 static const struct order_compiled compiled = {tree_apply, tree_reduce, tree_roots, tree_scan};
 
-static struct order_function function = {.columns = 3, .bytes = {8, 4, 1}, .apply = apply};
+static struct order_function function = {
+    .columns = 3, .bytes = {8, 4, 1}, .apply = order_tree_apply};
 
 static struct order_columns columns_new(uint64_t n) {
   struct order_columns x = {{NULL}};
@@ -101,23 +109,24 @@ static void columns_free(struct order_columns *x) {
   for (uint32_t c = 0; c < function.columns; c++) free(x->at[c]);
 }
 
-static bool same(struct item x, struct item y) {
+static bool order_tree_same(struct item x, struct item y) {
   return x.a == y.a && x.b == y.b && x.c == y.c;
 }
 
 static uint64_t seed = 1;
-static uint64_t next(void) {
+static uint64_t order_tree_next(void) {
   seed = seed * 6364136223846793005 + 1442695040888963407;
   return seed >> 33;
 }
 
 /* n random items, also as columns. */
-static struct item *make(uint64_t n, struct order_columns *x) {
+static struct item *order_tree_make(uint64_t n, struct order_columns *x) {
   struct item *items = malloc(n * sizeof *items + 1);
   *x = columns_new(n);
   for (uint64_t i = 0; i < n; i++) {
-    items[i] = (struct item){next(), (uint32_t)next(), (uint8_t)next()};
-    set(x, i, items[i]);
+    items[i] = (struct item){order_tree_next(), (uint32_t)order_tree_next(),
+                             (uint8_t)order_tree_next()};
+    order_tree_set(x, i, items[i]);
   }
   return items;
 }
@@ -129,11 +138,11 @@ static char *scratch_new(void) {
 /* ---- tiles ---- */
 
 /* Lengths from 0 to `most` until a tile is full. */
-static uint64_t cut(uint64_t most, uint64_t *offsets) {
+static uint64_t order_tree_cut(uint64_t most, uint64_t *offsets) {
   uint64_t count = 0;
   offsets[0] = 3; /* tiles need not begin at the columns' beginnings */
   while (count < ORDER_TILE) {
-    const uint64_t n = next() % (most + 1);
+    const uint64_t n = order_tree_next() % (most + 1);
     if (offsets[count] - offsets[0] + n > ORDER_TILE) break;
     offsets[count + 1] = offsets[count] + n;
     count++;
@@ -144,7 +153,7 @@ static uint64_t cut(uint64_t most, uint64_t *offsets) {
 static void try_tile(const uint64_t *offsets, uint64_t count) {
   struct order_columns x, out, sums = columns_new(count + 1);
   const uint64_t n = offsets[count];
-  struct item *items = make(n, &x);
+  struct item *items = order_tree_make(n, &x);
   char *scratch = scratch_new();
   const struct order_segments s = {offsets, count};
   out = columns_new(n);
@@ -153,14 +162,17 @@ static void try_tile(const uint64_t *offsets, uint64_t count) {
     order_scan(&function, &x, s, NULL, inclusive, &out, scratch);
     for (uint64_t k = 0; k < count; k++) {
       const uint64_t at = offsets[k], length = offsets[k + 1] - at;
-      if (length > 0) cr_assert(same(get(&sums, k), prefix(items + at, length)));
+      if (length > 0)
+        cr_assert(
+            order_tree_same(order_tree_get(&sums, k), order_tree_prefix(items + at, length)));
       for (uint64_t i = !inclusive; i < length; i++) {
-        cr_assert(same(get(&out, at + i), prefix(items + at, i + (uint64_t)inclusive)),
+        cr_assert(order_tree_same(order_tree_get(&out, at + i),
+                                  order_tree_prefix(items + at, i + (uint64_t)inclusive)),
                   "%d: segment %ju of %ju, %ju of %ju", inclusive, k, count, i, length);
       }
     }
   }
-  for (uint64_t i = 0; i < offsets[0]; i++) cr_assert_eq(get(&out, i).c, 0xEE);
+  for (uint64_t i = 0; i < offsets[0]; i++) cr_assert_eq(order_tree_get(&out, i).c, 0xEE);
   columns_free(&x);
   columns_free(&out);
   columns_free(&sums);
@@ -172,7 +184,7 @@ static void try_tile(const uint64_t *offsets, uint64_t count) {
 static void try_continued(uint64_t n) {
   const uint64_t offsets[] = {2, 2 + n};
   struct order_columns x, first;
-  struct item *items = make(2 + n, &x), *before = make(1, &first);
+  struct item *items = order_tree_make(2 + n, &x), *before = order_tree_make(1, &first);
   char *scratch = scratch_new();
   for (int inclusive = 0; inclusive < 2; inclusive++) {
     struct order_columns out = columns_new(2 + n + 1);
@@ -181,10 +193,10 @@ static void try_continued(uint64_t n) {
     const uint64_t checked =
         inclusive && n == ORDER_TILE ? n - 1 : n; /* combine/order-tree.h */
     for (uint64_t i = 0; i < checked; i++) {
-      cr_assert(
-          same(get(&out, 2 + i), prefix_behind(*before, items + 2, i + (uint64_t)inclusive)));
+      cr_assert(order_tree_same(order_tree_get(&out, 2 + i),
+                                prefix_behind(*before, items + 2, i + (uint64_t)inclusive)));
     }
-    cr_assert(get(&out, 1).c == 0xEE && get(&out, 2 + n).c == 0xEE);
+    cr_assert(order_tree_get(&out, 1).c == 0xEE && order_tree_get(&out, 2 + n).c == 0xEE);
     columns_free(&out);
   }
   columns_free(&x);
@@ -198,7 +210,7 @@ static void try_tiles(void) {
   const uint64_t most[] = {0, 1, 2, 3, 5, 8, 17, 100, 700};
   uint64_t offsets[ORDER_TILE + 1];
   for (size_t i = 0; i < sizeof most / sizeof *most; i++) {
-    for (int times = 0; times < 5; times++) try_tile(offsets, cut(most[i], offsets));
+    for (int times = 0; times < 5; times++) try_tile(offsets, order_tree_cut(most[i], offsets));
   }
   for (uint64_t n = 0; n <= ORDER_TILE; n += n < 70 || n > ORDER_TILE - 5 ? 1 : 61) {
     try_tile((const uint64_t[]){0, n}, 1);
@@ -230,13 +242,14 @@ static void try_long_segments(void) {
   const uint64_t lengths[] = {
       1, 7, 1023, 1024, 1025, 2047, 5 * 1024 + 3, 1024 * 1024, 1024 * 1024 + 1, MOST};
   struct order_columns x, roots_of, out = columns_new(1);
-  struct item *items = make(MOST, &x);
+  struct item *items = order_tree_make(MOST, &x);
   char *scratch = scratch_new();
   for (size_t i = 0; i < sizeof lengths / sizeof *lengths; i++) {
     unsigned roots;
     const uint64_t tiles = summarise(&x, lengths[i], &roots_of, &roots, scratch);
     order_total(&function, &roots_of, tiles, roots, &out, scratch);
-    cr_assert(same(get(&out, 0), prefix(items, lengths[i])), "%ju", lengths[i]);
+    cr_assert(order_tree_same(order_tree_get(&out, 0), order_tree_prefix(items, lengths[i])),
+              "%ju", lengths[i]);
     columns_free(&roots_of);
   }
   columns_free(&x);
@@ -250,7 +263,7 @@ static void try_tile_to_tile(void) {
   const uint64_t n = TILES * ORDER_TILE + 500;
   struct order_columns x, out = columns_new(n), total = columns_new(ORDER_ROOTS),
                           before = columns_new(1);
-  struct item *items = make(n, &x);
+  struct item *items = order_tree_make(n, &x);
   struct order_state state = {0};
   char *scratch = scratch_new();
   for (uint64_t p = 0; p < n; p += ORDER_TILE) {
@@ -265,7 +278,8 @@ static void try_tile_to_tile(void) {
     order_advance(&function, &state, &total);
   }
   for (uint64_t i = 1; i < n; i += i % ORDER_TILE < 3 ? 1 : 13) {
-    cr_assert(same(get(&out, i), prefix(items, i)), "position %ju", i);
+    cr_assert(order_tree_same(order_tree_get(&out, i), order_tree_prefix(items, i)),
+              "position %ju", i);
   }
   columns_free(&x);
   columns_free(&out);
@@ -276,7 +290,7 @@ static void try_tile_to_tile(void) {
 }
 
 /* By arrays, and compiled. */
-static void twice(void (*test)(void)) {
+static void order_tree_twice(void (*test)(void)) {
   function.compiled = NULL;
   test();
   function.compiled = &compiled;
@@ -284,13 +298,13 @@ static void twice(void (*test)(void)) {
 }
 
 Test(order_tree, tiles) {
-  twice(try_tiles);
+  order_tree_twice(try_tiles);
 }
 
 Test(order_tree, long_segments) {
-  twice(try_long_segments);
+  order_tree_twice(try_long_segments);
 }
 
 Test(order_tree, from_tile_to_tile) {
-  twice(try_tile_to_tile);
+  order_tree_twice(try_tile_to_tile);
 }

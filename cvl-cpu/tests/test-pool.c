@@ -174,7 +174,7 @@ static void run_on(unsigned threads, pool_loop *loop, uint64_t items, uint64_t g
   cr_assert_eq(h.live, 0);
 }
 
-static void order_chunk(void *arg, uint64_t first, uint64_t last, unsigned worker) {
+static void pool_order_chunk(void *arg, uint64_t first, uint64_t last, unsigned worker) {
   struct tally *t = arg;
   (void)last, (void)worker;
   /* Taken in increasing order: one thread never gets an earlier chunk after a later one. */
@@ -185,7 +185,7 @@ static void order_chunk(void *arg, uint64_t first, uint64_t last, unsigned worke
 
 Test(pool, hands_out_chunks_in_increasing_order_if_asked) {
   struct tally *t = calloc(1, sizeof *t);
-  run_on(3, pool_for_in_order, ITEMS, 3, order_chunk, t);
+  run_on(3, pool_for_in_order, ITEMS, 3, pool_order_chunk, t);
   cr_assert_not(t->out_of_order);
   free(t);
 }

@@ -15,7 +15,7 @@ enum { KB = 1 << 10, MB = 1 << 20, FRAME = 4 * KB };
 static uint64_t random_state = 1;
 
 /* Below n. */
-static size_t any(size_t n) {
+static size_t regions_any(size_t n) {
   random_state = random_state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
   return (size_t)(random_state >> 33) % n;
 }
@@ -36,15 +36,15 @@ static struct block *lowest_by_search(size_t bytes) {
 Test(free_blocks, the_lowest_is_that_of_a_plain_search) {
   struct block *root = NULL;
   for (int k = 0; k < 30000; k++) {
-    const size_t i = any(BLOCKS);
+    const size_t i = regions_any(BLOCKS);
     if (is_in[i]) {
       free_blocks_remove(&root, &blocks[i]);
     } else {
-      blocks[i].bytes = 64 + any(50); /* many are equal */
+      blocks[i].bytes = 64 + regions_any(50); /* many are equal */
       free_blocks_insert(&root, &blocks[i]);
     }
     is_in[i] = !is_in[i];
-    const size_t bytes = 60 + any(60);
+    const size_t bytes = 60 + regions_any(60);
     cr_assert_eq(free_blocks_lowest(root, bytes), lowest_by_search(bytes));
   }
 }
@@ -75,14 +75,14 @@ static struct regions *regions_in(struct heap *h, uint64_t limit) {
   return r;
 }
 
-static void *taken(struct regions *r, size_t bytes) {
+static void *regions_taken(struct regions *r, size_t bytes) {
   void *p = regions_take(r, bytes);
   cr_assert_not_null(p);
   cr_assert_eq((uintptr_t)p % 64, 0);
   return p;
 }
 
-static void end(struct regions *r, const struct heap *h) {
+static void regions_end(struct regions *r, const struct heap *h) {
   cr_assert_eq(regions_used(r), 0);
   regions_free(r);
   cr_assert_eq(h->live, 0);
@@ -93,7 +93,7 @@ Test(regions, offsets_of_equal_blocks_in_a_page_differ) {
   struct regions *r = regions_in(&h, 0);
   char *p[5];
   for (int i = 0; i < 5; i++) {
-    p[i] = taken(r, 1 * MB);
+    p[i] = regions_taken(r, 1 * MB);
     for (int j = 0; j < i; j++) {
       const size_t apart = ((uintptr_t)p[i] - (uintptr_t)p[j]) % 4096;
       cr_assert_geq(apart, 256);
@@ -101,24 +101,25 @@ Test(regions, offsets_of_equal_blocks_in_a_page_differ) {
     }
   }
   for (int i = 0; i < 5; i++) regions_give(r, p[i]);
-  end(r, &h);
+  regions_end(r, &h);
 }
 
 Test(regions, a_block_is_the_lowest_that_is_large_enough) {
   struct heap h;
   struct regions *r = regions_in(&h, 0);
   char *p[6];
-  for (int i = 0; i < 6; i++) p[i] = taken(r, (size_t)(1 + i % 3) * MB);
+  for (int i = 0; i < 6; i++) p[i] = regions_taken(r, (size_t)(1 + i % 3) * MB);
   regions_give(r, p[0]);
   regions_give(r, p[2]); /* 3 MB */
   regions_give(r, p[4]); /* 2 MB */
-  char *two = taken(r, 2 * MB), *one = taken(r, 1 * MB), *half = taken(r, MB / 2);
+  char *two = regions_taken(r, 2 * MB), *one = regions_taken(r, 1 * MB),
+       *half = regions_taken(r, MB / 2);
   cr_assert_eq(two, p[2]);
   cr_assert_eq(one, p[0]);
   cr_assert(half > two && half < p[3], "the rest of what 2 MB were taken from");
   char *all[] = {p[1], p[3], p[5], one, two, half};
   for (int i = 0; i < 6; i++) regions_give(r, all[i]);
-  end(r, &h);
+  regions_end(r, &h);
 }
 
 /* Takes N blocks of any size and gives them back in some order; then one block has the room of
@@ -132,8 +133,8 @@ static void merge_in(enum order order) {
   char *p[N];
   size_t total = 0, first = 0;
   for (int i = 0; i < N; i++) {
-    const size_t bytes = 1 + any(300 * KB);
-    p[i] = taken(r, bytes);
+    const size_t bytes = 1 + regions_any(300 * KB);
+    p[i] = regions_taken(r, bytes);
     total += bytes;
   }
   char *const lowest = p[0];
@@ -142,7 +143,7 @@ static void merge_in(enum order order) {
     if (order == BACKWARDS) k = N - 1 - k;
     if (order == EVEN_FIRST) k = i < N / 2 ? 2 * k : 2 * (k - N / 2) + 1;
     if (order == ANY_ORDER) {
-      k = first + any(N - first);
+      k = first + regions_any(N - first);
       char *const chosen = p[k];
       p[k] = p[first];
       p[k = first++] = chosen;
@@ -150,10 +151,10 @@ static void merge_in(enum order order) {
     regions_give(r, p[k]);
   }
   const uint64_t asked = h.count;
-  cr_assert_eq(taken(r, total), lowest, "order %d", order);
+  cr_assert_eq(regions_taken(r, total), lowest, "order %d", order);
   cr_assert_eq(h.count, asked);
   regions_give(r, lowest);
-  end(r, &h);
+  regions_end(r, &h);
 }
 
 Test(regions, all_that_is_given_back_is_one_block) {
@@ -169,11 +170,11 @@ struct kept {
   uint32_t name;
 };
 
-static void fill(struct kept *k) {
+static void regions_fill(struct kept *k) {
   for (size_t i = 0; i < k->n; i++) k->words[i] = k->name + (uint32_t)i;
 }
 
-static void check(const struct kept *k) {
+static void regions_check(const struct kept *k) {
   for (size_t i = 0; i < k->n; i++) cr_assert_eq(k->words[i], k->name + (uint32_t)i);
 }
 
@@ -183,14 +184,14 @@ static void *free_elsewhere(void *arg) {
 }
 
 static void end_block(struct regions *r, struct kept *k) {
-  check(k);
-  if (any(8)) {
+  regions_check(k);
+  if (regions_any(8)) {
     regions_give(r, k->words);
   } else {
     regions_leave(r, k->words);
-    check(k);
+    regions_check(k);
     pthread_t other;
-    if (any(2) || pthread_create(&other, NULL, free_elsewhere, k->words)) {
+    if (regions_any(2) || pthread_create(&other, NULL, free_elsewhere, k->words)) {
       regions_free_left(k->words);
     } else {
       pthread_join(other, NULL);
@@ -201,14 +202,14 @@ static void end_block(struct regions *r, struct kept *k) {
 
 /* Half a limit is in use on average; what is refused helps itself by a release. */
 static void take_any(struct regions *r, struct kept *k, uint32_t name) {
-  k->n = (size_t)1 << any(18);
-  k->n += any(k->n);
+  k->n = (size_t)1 << regions_any(18);
+  k->n += regions_any(k->n);
   k->name = name;
   k->words = regions_take(r, k->n * sizeof *k->words);
   if (!k->words && regions_release(r, UINT64_MAX)) {
     k->words = regions_take(r, k->n * sizeof *k->words);
   }
-  if (k->words) fill(k);
+  if (k->words) regions_fill(k);
 }
 
 static void take_and_give(uint64_t limit, int steps) {
@@ -218,7 +219,7 @@ static void take_and_give(uint64_t limit, int steps) {
   struct regions *r = regions_in(&h, limit);
   const uint64_t own = h.live;
   for (int i = 0; i < steps; i++) {
-    struct kept *k = &kept[any(N)];
+    struct kept *k = &kept[regions_any(N)];
     if (k->words) {
       end_block(r, k);
     } else {
@@ -226,14 +227,14 @@ static void take_and_give(uint64_t limit, int steps) {
     }
     cr_assert_eq(h.live, own + regions_counted(r));
     cr_assert_leq(regions_used(r), regions_counted(r));
-    if (any(500) == 0) regions_release(r, any(4 * MB));
+    if (regions_any(500) == 0) regions_release(r, regions_any(4 * MB));
   }
   for (int i = 0; i < N; i++) {
     if (kept[i].words) end_block(r, &kept[i]);
   }
   regions_release(r, UINT64_MAX);
   if (limit) cr_assert_leq(regions_counted(r), 20 * FRAME);
-  end(r, &h);
+  regions_end(r, &h);
 }
 
 Test(regions, any_sequence_keeps_blocks_apart) {
@@ -262,14 +263,14 @@ Test(regions, any_sequence_in_little_address_space) {
   take_and_give(0, 5000);
   struct heap h;
   struct regions *r = regions_in(&h, 0);
-  char *p[2] = {taken(r, 100 * MB), taken(r, 100 * MB)};
+  char *p[2] = {regions_taken(r, 100 * MB), regions_taken(r, 100 * MB)};
   cr_assert_null(regions_take(r, 300 * MB)); /* the system refuses */
   memset(p[0], 1, 100 * MB);
   memset(p[1], 2, 100 * MB);
   cr_assert_eq(p[0][100 * MB - 1], 1);
   regions_give(r, p[0]);
   regions_give(r, p[1]);
-  end(r, &h);
+  regions_end(r, &h);
 }
 
 /* ---- counts and limits ---- */
@@ -277,39 +278,39 @@ Test(regions, any_sequence_in_little_address_space) {
 Test(regions, what_the_system_refuses_does_not_count) {
   struct heap h;
   struct regions *r = regions_in(&h, 0);
-  void *p = taken(r, 1 * MB);
+  void *p = regions_taken(r, 1 * MB);
   const uint64_t live = h.live;
   allow_more(RLIMIT_DATA, 100 * MB);
   cr_assert_null(regions_take(r, 200 * MB));
   cr_assert_eq(h.live, live);
-  void *q = taken(r, 50 * MB);
+  void *q = regions_taken(r, 50 * MB);
   regions_give(r, p);
   regions_give(r, q);
-  end(r, &h);
+  regions_end(r, &h);
 }
 
 Test(regions, what_is_used_again_is_not_counted_twice) {
   struct heap h;
   struct regions *r = regions_in(&h, 0);
-  void *p = taken(r, 5 * MB);
+  void *p = regions_taken(r, 5 * MB);
   const uint64_t live = h.live, asked = h.count;
   cr_assert_geq(live, 5 * MB);
   cr_assert_lt(live, 5 * MB + 4 * FRAME);
   regions_give(r, p);
-  p = taken(r, 2 * MB);
-  void *q = taken(r, 2 * MB);
+  p = regions_taken(r, 2 * MB);
+  void *q = regions_taken(r, 2 * MB);
   cr_assert_eq(h.live, live);
   cr_assert_eq(h.count, asked);
   regions_give(r, p);
   regions_give(r, q);
-  end(r, &h);
+  regions_end(r, &h);
 }
 
 Test(regions, release_gives_back_what_is_free_from_the_top) {
   struct heap h;
   struct regions *r = regions_in(&h, 0);
   char *p[3];
-  for (int i = 0; i < 3; i++) memset(p[i] = taken(r, 4 * MB), 1, 4 * MB);
+  for (int i = 0; i < 3; i++) memset(p[i] = regions_taken(r, 4 * MB), 1, 4 * MB);
   const uint64_t counted = regions_counted(r);
   regions_give(r, p[0]);
   regions_give(r, p[2]);
@@ -318,10 +319,10 @@ Test(regions, release_gives_back_what_is_free_from_the_top) {
   cr_assert_geq(released, 4 * MB - 3 * FRAME);
   cr_assert_lt(released, 5 * MB); /* one of them */
   cr_assert_eq(regions_counted(r), counted - released);
-  char *again = taken(r, 4 * MB);
+  char *again = regions_taken(r, 4 * MB);
   cr_assert_eq(again, p[0]);
   cr_assert_eq(again[2 * MB], 1); /* the lower one was kept */
-  char *top = taken(r, 4 * MB);
+  char *top = regions_taken(r, 4 * MB);
   cr_assert_eq(top, p[2]);
   cr_assert_eq(top[2 * MB], 0); /* fresh from the system */
   cr_assert_eq(p[1][2 * MB], 1);
@@ -331,21 +332,21 @@ Test(regions, release_gives_back_what_is_free_from_the_top) {
   cr_assert_geq(regions_release(r, UINT64_MAX), 11 * MB);
   cr_assert_eq(regions_release(r, UINT64_MAX), 0);
   cr_assert_leq(regions_counted(r), 2 * FRAME);
-  end(r, &h);
+  regions_end(r, &h);
 }
 
 Test(regions, a_limit_refuses_until_memory_is_released) {
   struct heap h;
   struct regions *r = regions_in(&h, 8 * MB);
-  void *p = taken(r, 3 * MB), *q = taken(r, 3 * MB);
+  void *p = regions_taken(r, 3 * MB), *q = regions_taken(r, 3 * MB);
   cr_assert_null(regions_take(r, 3 * MB));
   regions_give(r, p);
   cr_assert_null(regions_take(r, 4 * MB)); /* behind q, where nothing counts yet */
   cr_assert_geq(regions_release(r, UINT64_MAX), 2 * MB);
-  p = taken(r, 4 * MB);
+  p = regions_taken(r, 4 * MB);
   regions_give(r, p);
   regions_give(r, q);
-  end(r, &h);
+  regions_end(r, &h);
 }
 
 Test(regions, every_refusal_of_the_heap_is_survived) {
@@ -363,7 +364,7 @@ Test(regions, every_refusal_of_the_heap_is_survived) {
     for (int i = 0; i < 3; i++) {
       if (p[i]) regions_give(r, p[i]);
     }
-    end(r, &h);
+    regions_end(r, &h);
   }
 }
 
@@ -373,7 +374,7 @@ Test(regions, absurd_sizes_are_refused) {
   cr_assert_null(regions_take(r, SIZE_MAX));
   cr_assert_null(regions_take(r, SIZE_MAX / 8));
   cr_assert_null(regions_take(r, (size_t)1 << 46));
-  end(r, &h);
+  regions_end(r, &h);
 }
 
 /* Poisoning takes an eighth of it in real memory. */
@@ -387,7 +388,7 @@ Test(regions, a_block_may_be_larger_than_most_regions) {
     p[0] = p[bytes - 1] = 1;
     regions_give(r, p);
   }
-  end(r, &h);
+  regions_end(r, &h);
 }
 #endif
 
@@ -396,20 +397,20 @@ Test(regions, a_block_may_be_larger_than_most_regions) {
 Test(regions, a_left_block_does_not_count_and_is_not_used) {
   struct heap h;
   struct regions *r = regions_in(&h, 0);
-  char *p = taken(r, 4 * MB), *q = taken(r, 4 * MB);
+  char *p = regions_taken(r, 4 * MB), *q = regions_taken(r, 4 * MB);
   memset(p, 1, 4 * MB);
   const uint64_t live = h.live;
   regions_leave(r, p);
   cr_assert_lt(h.live, live - 4 * MB + 3 * FRAME);
   regions_give(r, q);
   regions_release(r, UINT64_MAX);
-  cr_assert_neq(taken(r, 4 * MB), p);
+  cr_assert_neq(regions_taken(r, 4 * MB), p);
   for (size_t i = 0; i < 4 * MB; i++) cr_assert_eq(p[i], 1);
   regions_free_left(p);
-  cr_assert_eq(taken(r, 4 * MB), p); /* its addresses are free again */
+  cr_assert_eq(regions_taken(r, 4 * MB), p); /* its addresses are free again */
   regions_give(r, p);
   regions_give(r, q);
-  end(r, &h);
+  regions_end(r, &h);
 }
 
 Test(regions, left_blocks_outlive_their_regions) {
@@ -417,7 +418,7 @@ Test(regions, left_blocks_outlive_their_regions) {
   struct regions *r = regions_in(&h, 0);
   enum { N = 8 };
   char *p[N];
-  for (int i = 0; i < N; i++) memset(p[i] = taken(r, 1 * MB), i, 1 * MB);
+  for (int i = 0; i < N; i++) memset(p[i] = regions_taken(r, 1 * MB), i, 1 * MB);
   for (int i = 0; i < N; i++) {
     if (i % 2) {
       regions_leave(r, p[i]);
@@ -425,7 +426,7 @@ Test(regions, left_blocks_outlive_their_regions) {
       regions_give(r, p[i]);
     }
   }
-  end(r, &h);
+  regions_end(r, &h);
   pthread_t others[N];
   for (int i = 1; i < N; i += 2) {
     for (size_t j = 0; j < 1 * MB; j++) cr_assert_eq(p[i][j], i);
@@ -446,15 +447,15 @@ Test(regions, others_free_while_the_owner_takes) {
   struct heap h;
   struct regions *r = regions_in(&h, 0);
   static char *p[2][100];
-  for (int i = 0; i < 200; i++) p[i % 2][i / 2] = taken(r, 100 * KB);
+  for (int i = 0; i < 200; i++) p[i % 2][i / 2] = regions_taken(r, 100 * KB);
   for (int i = 0; i < 200; i++) regions_leave(r, p[i % 2][i / 2]);
   pthread_t others[2];
   for (int k = 0; k < 2; k++) pthread_create(&others[k], NULL, free_many, p[k]);
   for (int i = 0; i < 1000; i++) {
-    char *const mine = taken(r, 50 * KB + any(100 * KB));
-    mine[any(50 * KB)] = 1;
+    char *const mine = regions_taken(r, 50 * KB + regions_any(100 * KB));
+    mine[regions_any(50 * KB)] = 1;
     regions_give(r, mine);
   }
   for (int k = 0; k < 2; k++) pthread_join(others[k], NULL);
-  end(r, &h);
+  regions_end(r, &h);
 }

@@ -21,7 +21,7 @@ static struct cvl_context *open_threads(unsigned threads) {
   return c;
 }
 
-static struct cvl_value from(struct cvl_context *c, uint64_t n, const double *data) {
+static struct cvl_value scan_tiles_from(struct cvl_context *c, uint64_t n, const double *data) {
   struct cvl_value v;
   cr_assert(b->from_host(c, 1, CVL_F64, n, data, &v));
   return v;
@@ -36,14 +36,14 @@ static void read_result(struct cvl_context *c, uint64_t n, struct cvl_value v, d
 
 static void scan_whole(struct cvl_context *c, enum cvl_op op, const double *data, uint64_t n,
                        double *to) {
-  const struct cvl_value v = from(c, n, data), d = cvl_one_segment(n);
+  const struct cvl_value v = scan_tiles_from(c, n, data), d = cvl_one_segment(n);
   struct cvl_value out;
   cr_assert(b->apply(c, 1, &CVL_CALL(CALL_SCAN, op, v, d), &out));
   read_result(c, n, out, to);
   b->release(c, &v);
 }
 
-static void fill_elements(enum cvl_op op) {
+static void scan_tiles_fill_elements(enum cvl_op op) {
   uint64_t random = 88172645463325252; /* xorshift (Marsaglia) */
   for (int i = 0; i < N; i++) {
     random ^= random << 13, random ^= random >> 7, random ^= random << 17;
@@ -55,8 +55,8 @@ static void fill_elements(enum cvl_op op) {
 /* The scan of tiles first .. of all, the last one short, from what is before each. */
 static void check_from(struct cvl_context *c, enum cvl_op op, uint64_t first) {
   const uint64_t from_element = first * CVL_SCAN_TILE, n = N - from_element;
-  const struct cvl_value v = from(c, n, elements + from_element),
-                         above = from(c, TILES + 1 - first, before + first);
+  const struct cvl_value v = scan_tiles_from(c, n, elements + from_element),
+                         above = scan_tiles_from(c, TILES + 1 - first, before + first);
   struct cvl_value out;
   cr_assert(b->tiles->scan_tiles(c, 1, op, first == 0, &v, &above, &out));
   read_result(c, n, out, range);
@@ -66,9 +66,9 @@ static void check_from(struct cvl_context *c, enum cvl_op op, uint64_t first) {
   b->release(c, &above);
 }
 
-static void check_operation(enum cvl_op op, unsigned threads) {
+static void scan_tiles_check_operation(enum cvl_op op, unsigned threads) {
   struct cvl_context *c = open_threads(threads);
-  fill_elements(op);
+  scan_tiles_fill_elements(op);
   scan_whole(c, op, elements, N, whole);
   for (int k = 0; k <= TILES; k++) before[k] = whole[k * CVL_SCAN_TILE];
   before[0] = op == OP_MUL ? 1.0 : -0.0;
@@ -80,17 +80,17 @@ static void check_operation(enum cvl_op op, unsigned threads) {
 }
 
 Test(scan_tiles, sums_and_products_are_those_of_the_whole_segment) {
-  check_operation(OP_ADD, 1);
-  check_operation(OP_ADD, 3);
-  check_operation(OP_MUL, 3);
+  scan_tiles_check_operation(OP_ADD, 1);
+  scan_tiles_check_operation(OP_ADD, 3);
+  scan_tiles_check_operation(OP_MUL, 3);
 }
 
 /* The total of a tile is what the scan of what begins with it has behind it. */
 Test(scan_tiles, totals_are_those_that_the_levels_above_see) {
   struct cvl_context *c = open_threads(3);
   static double totals[TILES];
-  fill_elements(OP_ADD);
-  const struct cvl_value v = from(c, N, elements);
+  scan_tiles_fill_elements(OP_ADD);
+  const struct cvl_value v = scan_tiles_from(c, N, elements);
   struct cvl_value out;
   cr_assert(b->tiles->scan_totals(c, 1, OP_ADD, &v, &out));
   read_result(c, TILES, out, totals);

@@ -32,8 +32,8 @@ struct operands {
 
 static const struct cvl_backend *const b = &cvl_cpu_backend;
 
-static struct cvl_value from(struct cvl_context *c, enum cvl_elem elem, uint64_t n,
-                             const void *data) {
+static struct cvl_value stop_from(struct cvl_context *c, enum cvl_elem elem, uint64_t n,
+                                  const void *data) {
   struct cvl_value v;
   cr_assert(b->from_host(c, 1, elem, n, data, &v));
   return v;
@@ -56,11 +56,11 @@ static struct operands operands_make(struct cvl_context *c) {
   for (int k = 0; k + 1 < SEGMENTS; k++) rest -= counts[k];
   counts[SEGMENTS - 1] = rest;
   struct operands o = {.c = c,
-                       .reals = from(c, CVL_F64, N, reals),
-                       .ints = from(c, CVL_I64, N, ints),
-                       .flags = from(c, CVL_BOOL, N, flags),
-                       .index = from(c, CVL_I64, N, index),
-                       .counts = from(c, CVL_I64, SEGMENTS, counts),
+                       .reals = stop_from(c, CVL_F64, N, reals),
+                       .ints = stop_from(c, CVL_I64, N, ints),
+                       .flags = stop_from(c, CVL_BOOL, N, flags),
+                       .index = stop_from(c, CVL_I64, N, index),
+                       .counts = stop_from(c, CVL_I64, SEGMENTS, counts),
                        .one = cvl_one_segment(N)};
   cr_assert(b->segdes_from_host(c, 1, SEGMENTS, counts, &o.many));
   return o;
@@ -70,7 +70,7 @@ static struct operands operands_make(struct cvl_context *c) {
 
 typedef bool operation(const struct operands *, struct cvl_value out[2]);
 
-static bool add(const struct operands *o, struct cvl_value *out) {
+static bool stop_add(const struct operands *o, struct cvl_value *out) {
   return b->apply(o->c, 7, &CVL_CALL(CALL_ELEMENTWISE, OP_ADD, o->ints, o->index), out);
 }
 #define SEGMENTED_CASE(name, kind, op, v, d)                                                   \
@@ -92,19 +92,19 @@ static bool permute_by(const struct operands *o, enum cvl_op op, const struct cv
   if (defaults) call.permute.defaults = o->reals;
   return b->apply(o->c, 7, &call, out);
 }
-static bool permute(const struct operands *o, struct cvl_value *out) {
+static bool stop_permute(const struct operands *o, struct cvl_value *out) {
   return permute_by(o, OP_PERMUTE, &o->index, false, false, out);
 }
-static bool gather(const struct operands *o, struct cvl_value *out) {
+static bool stop_gather(const struct operands *o, struct cvl_value *out) {
   return permute_by(o, OP_BPERMUTE, &o->ints, false, false, out);
 }
-static bool scatter(const struct operands *o, struct cvl_value *out) {
+static bool stop_scatter(const struct operands *o, struct cvl_value *out) {
   return permute_by(o, OP_DFPERMUTE, &o->ints, true, true, out);
 }
-static bool pack(const struct operands *o, struct cvl_value *out) {
+static bool stop_pack(const struct operands *o, struct cvl_value *out) {
   return b->apply(o->c, 7, &CVL_CALL(CALL_PACK, OP_PACK, o->reals, o->flags, o->many), out);
 }
-static bool spread(const struct operands *o, struct cvl_value *out) {
+static bool stop_spread(const struct operands *o, struct cvl_value *out) {
   return b->apply(o->c, 7, &CVL_CALL(CALL_DIST, OP_DIST, o->counts, o->many), out);
 }
 static bool count_up(const struct operands *o, struct cvl_value *out) {
@@ -114,10 +114,10 @@ static bool pick(const struct operands *o, struct cvl_value *out) {
   const struct cvl_value w = cvl_scalar_float(CVL_F64, 2.5), k = cvl_scalar_int(CVL_I64, 5);
   return b->apply(o->c, 7, &CVL_CALL(CALL_REPLACE, OP_REPLACE, o->reals, k, w, o->one), out);
 }
-static bool descriptor(const struct operands *o, struct cvl_value *out) {
+static bool stop_descriptor(const struct operands *o, struct cvl_value *out) {
   return b->apply(o->c, 7, &CVL_CALL(CALL_MAKE_SEGDES, OP_MAKE_SEGDES, o->ints), out);
 }
-static bool draw(const struct operands *o, struct cvl_value *out) {
+static bool stop_draw(const struct operands *o, struct cvl_value *out) {
   struct cvl_value bounds;
   const struct cvl_value bound = cvl_scalar_int(CVL_I64, 1000);
   if (!b->apply(o->c, 6, &CVL_CALL(CALL_DIST, OP_DIST, bound, o->one), &bounds)) return false;
@@ -131,7 +131,7 @@ static const struct {
   const char *name;
   operation *run;
 } operations[] = {
-    {"add", add},
+    {"add", stop_add},
     {"sum", sum},
     {"sums", sums},
     {"prefix", prefix},
@@ -140,21 +140,21 @@ static const struct {
     {"sorts", sorts},
     {"rank", rank},
     {"ranks", ranks},
-    {"permute", permute},
-    {"gather", gather},
-    {"scatter", scatter},
-    {"pack", pack},
-    {"spread", spread},
+    {"permute", stop_permute},
+    {"gather", stop_gather},
+    {"scatter", stop_scatter},
+    {"pack", stop_pack},
+    {"spread", stop_spread},
     {"count_up", count_up},
     {"pick", pick},
-    {"descriptor", descriptor},
-    {"draw", draw},
+    {"descriptor", stop_descriptor},
+    {"draw", stop_draw},
 };
 
 /* ---- what came of one ---- */
 
 /* FNV-1a of a result, by words; bytes behind its end are 0. */
-static uint64_t hash_of(struct cvl_context *c, const struct cvl_value *v) {
+static uint64_t stop_hash_of(struct cvl_context *c, const struct cvl_value *v) {
   static uint64_t words[N];
   const bool vector = v->form == CVL_VECTOR || v->form == CVL_SCALAR;
   const uint64_t n = vector ? b->length(c, v).bound : b->count(c, v).bound;
@@ -168,17 +168,17 @@ static uint64_t hash_of(struct cvl_context *c, const struct cvl_value *v) {
 }
 
 static uint64_t take_hash(struct cvl_context *c, struct cvl_value *out) {
-  uint64_t hash = hash_of(c, &out[0]);
+  uint64_t hash = stop_hash_of(c, &out[0]);
   b->release(c, &out[0]);
   if (out[1].form != CVL_NOTHING) {
-    hash ^= hash_of(c, &out[1]);
+    hash ^= stop_hash_of(c, &out[1]);
     b->release(c, &out[1]);
   }
   return hash;
 }
 
 /* One thread alone scans so many elements in one visit (operations/scan.c). */
-static void check_operation(struct operands *o, struct asker *asker, int k, bool alone) {
+static void stop_check_operation(struct operands *o, struct asker *asker, int k, bool alone) {
   const char *name = operations[k].name;
   struct cvl_value out[2] = {{0}};
   const uint64_t held = b->statistics(o->c).live_bytes;
@@ -223,22 +223,22 @@ static struct cvl_context *asking(struct asker *asker, unsigned threads) {
   return c;
 }
 
-static void check_all(unsigned threads) {
+static void stop_check_all(unsigned threads) {
   struct asker asker = {.from = 0};
   struct cvl_context *c = asking(&asker, threads);
   struct operands o = operands_make(c);
   for (size_t k = 0; k < sizeof operations / sizeof operations[0]; k++) {
-    check_operation(&o, &asker, (int)k, threads == 1);
+    stop_check_operation(&o, &asker, (int)k, threads == 1);
   }
   b->close(c);
 }
 
 Test(stop, by_one_thread) {
-  check_all(1);
+  stop_check_all(1);
 }
 
 Test(stop, by_several_threads) {
-  check_all(3);
+  stop_check_all(3);
 }
 
 /* Memory so large that providing it takes as long as a pass over it is touched in chunks, too.
@@ -279,7 +279,7 @@ Test(stop, copies_to_the_host) {
   struct asker asker = {.from = 0};
   struct cvl_context *c = asking(&asker, 2);
   static double data[N];
-  struct cvl_value v = from(c, CVL_F64, N, data);
+  struct cvl_value v = stop_from(c, CVL_F64, N, data);
   struct cvl_error e;
   asker.from = 1;
   cr_assert_not(b->to_host(c, &v, 0, N, data));

@@ -20,7 +20,7 @@ TestSuite(sub, .init = memory_begin, .fini = memory_end);
 
 static const struct cvl_backend *const cpu = &cvl_cpu_backend;
 
-static struct cvl_context *open_with(struct cvl_options o) {
+static struct cvl_context *sub_open_with(struct cvl_options o) {
   const char *why;
   o.int_elem = CVL_I64, o.float_elem = CVL_F64;
   struct cvl_context *c = cpu->open(&o, &why);
@@ -48,7 +48,7 @@ struct data {
 static int64_t offsets[ROWS + 1];
 static uint64_t total;
 
-static void upload(struct data *x) {
+static void sub_upload(struct data *x) {
   static int64_t lengths[ROWS], ints[MOST];
   static double reals[MOST];
   uint64_t random = 88172645463325252; /* xorshift (Marsaglia) */
@@ -71,7 +71,7 @@ static void upload(struct data *x) {
 }
 
 /* v * v + v of each element; the sums of the rows, and their scans. */
-static void prepare(struct data *x) {
+static void sub_prepare(struct data *x) {
   static const uint8_t kinds[] = {SUPEROP_SEGDES, SUPEROP_FLOAT};
   static struct superop_node nodes[] = {
       {.op = OPC_MUL, .type = TW_FLOAT, .operand_count = 2, .operands = {1, 1}},
@@ -100,9 +100,9 @@ static void prepare(struct data *x) {
 
 /* Where it stays: kernels borrow their superoperators. */
 static void data_begin(struct data *x, struct cvl_options options) {
-  x->c = open_with(options);
-  upload(x);
-  prepare(x);
+  x->c = sub_open_with(options);
+  sub_upload(x);
+  sub_prepare(x);
 }
 
 static void data_end(struct data *x) {
@@ -132,8 +132,8 @@ static size_t result_bytes(int result) {
 }
 
 /* Of rows first .. first + n, for values of any context: c makes slices of them. */
-static bool body(const struct data *x, struct cvl_context *c, uint64_t first, uint64_t n,
-                 struct cvl_value out[RESULTS]) {
+static bool sub_body(const struct data *x, struct cvl_context *c, uint64_t first, uint64_t n,
+                     struct cvl_value out[RESULTS]) {
   const uint64_t begin = (uint64_t)offsets[first];
   const uint64_t length = (uint64_t)offsets[first + n] - begin;
   struct cvl_value d, reals, ints, bounds;
@@ -175,7 +175,7 @@ struct work {
 
 static bool do_chunk(struct work *w, struct cvl_context *s, uint64_t first, uint64_t n) {
   struct cvl_value out[RESULTS];
-  if (!body(w->data, s, first, n, out)) return false;
+  if (!sub_body(w->data, s, first, n, out)) return false;
   for (int r = 0; r < RESULTS; r++) {
     out[r].owned = 1;
     const uint64_t at = by_rows(r) ? first : (uint64_t)offsets[first];
@@ -185,7 +185,7 @@ static bool do_chunk(struct work *w, struct cvl_context *s, uint64_t first, uint
 }
 
 /* Chunks of different sizes, in a sub-context that is opened several times. */
-static void *work(void *arg) {
+static void *sub_work(void *arg) {
   struct work *w = arg;
   for (;;) {
     struct cvl_context *s = cpu->open_sub(w->data->c);
@@ -209,15 +209,16 @@ static void *work(void *arg) {
   }
 }
 
-static void run_threads(struct work *w) {
+static void sub_run_threads(struct work *w) {
   enum { THREADS = 3 };
   pthread_t threads[THREADS];
-  for (int i = 0; i < THREADS; i++) cr_assert_eq(pthread_create(&threads[i], NULL, work, w), 0);
+  for (int i = 0; i < THREADS; i++)
+    cr_assert_eq(pthread_create(&threads[i], NULL, sub_work, w), 0);
   for (int i = 0; i < THREADS; i++) pthread_join(threads[i], NULL);
   cr_assert_eq(w->failures, 0, "%d failures with chunks of %d rows", w->failures, (int)w->most);
 }
 
-static void compare(struct work *w, const struct cvl_value *whole) {
+static void sub_compare(struct work *w, const struct cvl_value *whole) {
   struct cvl_context *c = w->data->c;
   for (int r = 0; r < RESULTS; r++) {
     const size_t bytes = result_bytes(r);
@@ -236,7 +237,7 @@ static void compare(struct work *w, const struct cvl_value *whole) {
 static void try_compiled(struct data *x) {
   struct cvl_value out[RESULTS];
   for (int i = 0; i < 1000 && x->consume->choice.stage < CHOICE_TRIED; i++) {
-    cr_assert(body(x, x->c, 0, ROWS, out));
+    cr_assert(sub_body(x, x->c, 0, ROWS, out));
     for (int r = 0; r < RESULTS; r++) cpu->release(x->c, &out[r]);
   }
   cr_assert_geq(x->consume->choice.stage, CHOICE_TRIED);
@@ -248,7 +249,7 @@ static void cut_and_compare(struct cvl_options options, uint64_t large, uint64_t
   struct data x;
   data_begin(&x, options);
   struct cvl_value whole[RESULTS];
-  cr_assert(body(&x, x.c, 0, ROWS, whole));
+  cr_assert(sub_body(&x, x.c, 0, ROWS, whole));
   if (options.compile == CVL_COMPILE_WHEN_IT_PAYS) try_compiled(&x);
   for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
     struct work w = {.data = &x, .most = sizes[i]};
@@ -256,8 +257,8 @@ static void cut_and_compare(struct cvl_options options, uint64_t large, uint64_t
       const enum cvl_elem elem = are_ints(r) ? CVL_I64 : CVL_F64;
       cr_assert(cpu->slices->allocate(x.c, 30, elem, by_rows(r) ? ROWS : total, &w.targets[r]));
     }
-    run_threads(&w);
-    compare(&w, whole);
+    sub_run_threads(&w);
+    sub_compare(&w, whole);
     cr_expect_eq(x.reals.as.vector->held.references, 1);
   }
   for (int r = 0; r < RESULTS; r++) cpu->release(x.c, &whole[r]);
@@ -296,7 +297,8 @@ static bool is_memory_fault(struct cvl_context *c) {
 /* What one keeps another one gets; what it holds counts for both. */
 Test(sub, are_in_one_limit) {
   enum { LIMIT = 8 << 20, LARGE = 5 << 20 };
-  struct cvl_context *c = open_with((struct cvl_options){.threads = 1, .memory_limit = LIMIT});
+  struct cvl_context *c =
+      sub_open_with((struct cvl_options){.threads = 1, .memory_limit = LIMIT});
   struct cvl_context *a = open_sub(c), *b = open_sub(c);
   struct cvl_value x, y;
   for (int i = 0; i < 3; i++) {
@@ -321,7 +323,8 @@ Test(sub, are_in_one_limit) {
 /* Many small vectors of one, all freed, leave room for the other. */
 Test(sub, are_in_one_limit_with_small_blocks) {
   enum { LIMIT = 4 << 20, EACH = 10000, MANY = LIMIT / EACH };
-  struct cvl_context *c = open_with((struct cvl_options){.threads = 1, .memory_limit = LIMIT});
+  struct cvl_context *c =
+      sub_open_with((struct cvl_options){.threads = 1, .memory_limit = LIMIT});
   struct cvl_context *const both[] = {open_sub(c), open_sub(c)};
   static struct cvl_value v[MANY];
   for (int i = 0; i < 4; i++) {
@@ -365,7 +368,7 @@ static void *crowd(void *context) {
 
 Test(sub, crowd_at_a_limit) {
   struct cvl_context *c =
-      open_with((struct cvl_options){.threads = 1, .memory_limit = CROWD_LIMIT});
+      sub_open_with((struct cvl_options){.threads = 1, .memory_limit = CROWD_LIMIT});
   struct cvl_value all;
   pthread_t threads[CROWD];
   for (int i = 0; i < CROWD; i++)
@@ -381,7 +384,7 @@ Test(sub, crowd_at_a_limit) {
 }
 
 Test(sub, is_kept_for_the_next_time) {
-  struct cvl_context *c = open_with((struct cvl_options){.threads = 2});
+  struct cvl_context *c = sub_open_with((struct cvl_options){.threads = 2});
   struct cvl_value v;
   struct cvl_context *s = open_sub(c), *other = open_sub(c);
   cr_expect(s != other);
@@ -400,7 +403,7 @@ Test(sub, is_kept_for_the_next_time) {
 
 Test(sub, peaks_are_in_the_parents) {
   enum { LARGE = 1 << 20 };
-  struct cvl_context *c = open_with((struct cvl_options){.threads = 2});
+  struct cvl_context *c = sub_open_with((struct cvl_options){.threads = 2});
   struct cvl_context *a = open_sub(c), *b = open_sub(c);
   struct cvl_value x;
   for (int i = 0; i < 2; i++) { /* one after the other: the peak is still one */
@@ -432,7 +435,7 @@ Test(sub, allocations_fail) {
     cpu->fail_allocation(x.c, n);
     struct cvl_context *s = cpu->open_sub(x.c);
     struct cvl_value out[RESULTS] = {{0}};
-    const bool good = s && body(&x, s, 100, 50, out);
+    const bool good = s && sub_body(&x, s, 100, 50, out);
     const bool filled =
         good && cpu->slices->fill(s, 9, &target, (uint64_t)offsets[100], &out[SORTED]);
     const bool fault = s && is_memory_fault(s);
@@ -452,7 +455,7 @@ Test(sub, allocations_fail) {
 
 Test(sub, slices_count_elements_once) {
   enum { N = 100000 };
-  struct cvl_context *c = open_with((struct cvl_options){.threads = 2});
+  struct cvl_context *c = sub_open_with((struct cvl_options){.threads = 2});
   static double reals[N];
   struct cvl_value v, slices[50], doubled, two[2];
   for (int i = 0; i < N; i++) reals[i] = i;
@@ -474,7 +477,7 @@ Test(sub, slices_count_elements_once) {
 }
 
 Test(sub, equal_segments_stay_equal) {
-  struct cvl_context *c = open_with((struct cvl_options){.threads = 1});
+  struct cvl_context *c = sub_open_with((struct cvl_options){.threads = 1});
   const int64_t fours[] = {4, 4, 4, 4, 4, 3, 4, 4};
   struct cvl_value d, slice, whole;
   cr_assert(cpu->segdes_from_host(c, 1, 8, fours, &d));

@@ -20,8 +20,9 @@ bool checking = false;
 /* Atomic changes are marked in cell::write; SEVERAL: by more than one thread. */
 enum : uint32_t { ATOMIC = 1u << 31, SEVERAL = 1u << 30, NUMBER = SEVERAL - 1 };
 
-static std::string text_of(const char *format, ...) __attribute__((format(printf, 1, 2)));
-static std::string text_of(const char *format, ...) {
+static std::string checker_text_of(const char *format, ...)
+    __attribute__((format(printf, 1, 2)));
+static std::string checker_text_of(const char *format, ...) {
   char text[256];
   va_list arguments;
   va_start(arguments, format);
@@ -99,8 +100,8 @@ static bool host_touches(const void *p, size_t width, bool read) {
   const std::lock_guard<std::mutex> guard(checkers.lock);
   for (checker *c : checkers.all) {
     if (c->device.has(p)) {
-      add_report(DEVICE_MEMORY, text_of("\"%s\" on the host %s memory of the device, ",
-                                        who_on_host(), read ? "reads" : "writes") +
+      add_report(DEVICE_MEMORY, checker_text_of("\"%s\" on the host %s memory of the device, ",
+                                                who_on_host(), read ? "reads" : "writes") +
                                     c->describe(p, width));
       return false;
     }
@@ -141,21 +142,23 @@ void report_phase_end() {
 
 static std::string here() {
   if (running) return running->here();
-  const std::string body = text_of("\"%s\" on the host: ", who_on_host());
-  return body + (thread_now < 0 ? "a block" : text_of("thread %" PRId64, thread_now));
+  const std::string body = checker_text_of("\"%s\" on the host: ", who_on_host());
+  return body + (thread_now < 0 ? "a block" : checker_text_of("thread %" PRId64, thread_now));
 }
 
 int64_t running_thread(int64_t named) {
   if (named == thread_now) return named;
   add_report(ANOTHERS_REGISTER,
-             here() + text_of(", the register named is that of thread %" PRId64, named));
+             here() +
+                 checker_text_of(", the register named is that of thread %" PRId64, named));
   return thread_now < 0 ? 0 : thread_now;
 }
 
 void report_different(int64_t thread, int64_t of_first, int64_t of_this) {
-  add_report(NOT_UNIFORM, here() + text_of(", not the same in all threads: %" PRId64
-                                           " in thread 0, %" PRId64 " in thread %" PRId64,
-                                           of_first, of_this, thread));
+  add_report(NOT_UNIFORM,
+             here() + checker_text_of(", not the same in all threads: %" PRId64
+                                      " in thread 0, %" PRId64 " in thread %" PRId64,
+                                      of_first, of_this, thread));
 }
 
 /* Code of the host that goes around the pointers ends here, if the memory is that of a device:
@@ -210,16 +213,16 @@ void checker::returned(void *p, size_t bytes) {
 }
 
 std::string checker::describe(const void *p, size_t width) const {
-  if (pinned.has(p)) return text_of("pinned memory + %zu", pinned.offset(p));
-  if (!device.has(p)) return text_of("address %p", p);
+  if (pinned.has(p)) return checker_text_of("pinned memory + %zu", pinned.offset(p));
+  if (!device.has(p)) return checker_text_of("address %p", p);
   const size_t at = device.offset(p);
   auto b = blocks_.upper_bound(at);
-  if (b == blocks_.begin()) return text_of("before all blocks");
+  if (b == blocks_.begin()) return checker_text_of("before all blocks");
   --b;
   const size_t in_block = at - b->first;
-  return text_of("block %" PRIu64 " (%zu bytes), element %zu of %zu bytes%s", b->second.number,
-                 b->second.bytes, in_block / width, width,
-                 in_block % width ? ", not at its start" : "");
+  return checker_text_of("block %" PRIu64 " (%zu bytes), element %zu of %zu bytes%s",
+                         b->second.number, b->second.bytes, in_block / width, width,
+                         in_block % width ? ", not at its start" : "");
 }
 
 /* ---- a launch ---- */
@@ -288,7 +291,7 @@ void checker::initialise_blocks_of(const launch &l) {
 /* ---- reports of a launch ---- */
 
 std::string checker::in_launch() const {
-  return text_of("kernel \"%s\" (launch %" PRIu64 "): ", launch_->name, launch_number_);
+  return checker_text_of("kernel \"%s\" (launch %" PRIu64 "): ", launch_->name, launch_number_);
 }
 
 std::string checker::here() const {
@@ -300,21 +303,22 @@ std::string checker::who(uint32_t number) const {
   if (launch_->threads == 0) {
     if (number <= launch_first_) return "the whole launch";
     const int64_t k = (int64_t)number - launch_first_ - 1;
-    return text_of("thread %" PRId64, walk(order_, launch_->count).after(k));
+    return checker_text_of("thread %" PRId64, walk(order_, launch_->count).after(k));
   }
   auto b = std::upper_bound(block_firsts_.begin(), block_firsts_.end(),
                             std::make_pair(number, INT64_MAX));
   if (b == block_firsts_.begin()) return "a block";
   --b;
   const int64_t in_phase = (int64_t)(number - b->first) % (launch_->threads + 1);
-  if (in_phase == 0) return text_of("all threads of block %" PRId64, b->second);
-  return text_of("thread %" PRId64 " of block %" PRId64,
-                 walk(order_, launch_->threads).after(in_phase - 1), b->second);
+  if (in_phase == 0) return checker_text_of("all threads of block %" PRId64, b->second);
+  return checker_text_of("thread %" PRId64 " of block %" PRId64,
+                         walk(order_, launch_->threads).after(in_phase - 1), b->second);
 }
 
 void checker::add(finding what, const std::string &says, const touched &x) {
   add_report(what, in_launch() + says + " " +
-                       (x.shared ? text_of("element %d of a shared array", (int)x.shared->index)
+                       (x.shared ? checker_text_of("element %d of a shared array",
+                                                   (int)x.shared->index)
                                  : describe(x.at, x.width)));
 }
 
@@ -447,7 +451,7 @@ void checker::look_at_write(const accesses &cells, size_t n, bool atomic, const 
 /* ---- accesses ---- */
 
 /* For n bytes, the width of a type: almost always they are. */
-static bool all_written(const state *s, size_t n) {
+static bool checker_all_written(const state *s, size_t n) {
   const uint64_t written = 0x0101010101010101u * WRITTEN;
   switch (n) {
   case 1: return *s == WRITTEN;
@@ -497,7 +501,7 @@ bool checker::reach(const touched &x, size_t alignment, const char *does) {
     return false;
   }
   const state *states = device.states + device.offset(x.at);
-  return all_written(states, x.width) || all_allocated(states, x.width) ||
+  return checker_all_written(states, x.width) || all_allocated(states, x.width) ||
          owned(x.at, x.width, in_launch() + who(now_) + " " + does);
 }
 
@@ -524,7 +528,7 @@ bool checker::reads(const touched &x, size_t alignment) {
     cells = device.cells.from(device.offset(x.at));
     n = x.width;
   }
-  if (!all_written(states, n)) {
+  if (!checker_all_written(states, n)) {
     add(UNINITIALISED, who(now_) + " reads uninitialised memory,", x);
     mark_written(states, n); /* said once */
   }
@@ -554,7 +558,7 @@ bool checker::changes(const touched &x, size_t alignment) {
   if (block_ >= 0 && thread_ < 0) add(OUTSIDE_PHASE, who(now_) + " change", x);
   if (pinned.has(x.at)) return true;
   const size_t at = device.offset(x.at);
-  if (!all_written(device.states + at, x.width)) {
+  if (!checker_all_written(device.states + at, x.width)) {
     add(UNINITIALISED, who(now_) + " changes uninitialised memory atomically,", x);
     mark_written(device.states + at, x.width);
   }
@@ -564,10 +568,10 @@ bool checker::changes(const touched &x, size_t alignment) {
 
 bool checker::shared_index(int64_t i, int64_t n) {
   if (i >= 0 && i < n) return true;
-  add_report(
-      OUT_OF_BOUNDS,
-      in_launch() + who(now_) +
-          text_of(" uses element %" PRId64 " of a shared array of %" PRId64 " elements", i, n));
+  add_report(OUT_OF_BOUNDS, in_launch() + who(now_) +
+                                checker_text_of(" uses element %" PRId64
+                                                " of a shared array of %" PRId64 " elements",
+                                                i, n));
   return false;
 }
 
@@ -600,7 +604,7 @@ bool checker::command_reads(const char *does, const void *p, size_t bytes) {
     return false;
   }
   if (!owned(p, bytes, does)) return false;
-  if (!all_written(device.states + device.offset(p), bytes))
+  if (!checker_all_written(device.states + device.offset(p), bytes))
     add_report(UNINITIALISED,
                std::string(does) + " uninitialised memory: " + describe(p, bytes));
   return true;
@@ -646,7 +650,7 @@ void checker::known(uint64_t epoch) {
 }
 
 /* Eight bytes of POISON are no result, nor are less if there are no more. */
-static bool poisoned(const void *p, size_t bytes) {
+static bool checker_poisoned(const void *p, size_t bytes) {
   const uint8_t *b = (const uint8_t *)p;
   const size_t step = bytes < 8 ? bytes : 8;
   for (size_t k = 0; step > 0 && k + step <= bytes; k += step) {
@@ -661,7 +665,7 @@ void checker::host_reads(const char *who_reads, const void *p, size_t bytes) {
   const size_t at = pinned.offset(p);
   auto a = arrivals_.lower_bound(at + bytes);
   const bool early = a != arrivals_.begin() && (--a, a->first + a->second.bytes > at);
-  if (early || poisoned(p, bytes))
+  if (early || checker_poisoned(p, bytes))
     add_report(NOT_READY,
                std::string(who_reads) + " reads a result " +
                    (early ? "before it is known to be there, " : "that is not there, ") +

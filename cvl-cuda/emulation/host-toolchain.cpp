@@ -64,7 +64,8 @@ struct workplace {
   }
 };
 
-static bool write_file(const std::string &name, const std::string &bytes, std::string &why) {
+static bool host_toolchain_write_file(const std::string &name, const std::string &bytes,
+                                      std::string &why) {
   FILE *f = fopen(name.c_str(), "wxe");
   bool good = f && fwrite(bytes.data(), 1, bytes.size(), f) == bytes.size();
   if (f) good = (fclose(f) == 0) && good;
@@ -72,7 +73,7 @@ static bool write_file(const std::string &name, const std::string &bytes, std::s
   return good;
 }
 
-static bool read_file(const std::string &name, std::string &bytes) {
+static bool host_toolchain_read_file(const std::string &name, std::string &bytes) {
   FILE *f = fopen(name.c_str(), "re");
   if (!f) return false;
   char buffer[4096];
@@ -87,8 +88,8 @@ static bool read_file(const std::string &name, std::string &bytes) {
 
 /* Starts a command with nothing to read, whose output goes to a file. Signals are unblocked
  * again, and it leads a group: all of a compiler can be stopped. 0 or an errno. */
-static int start(const std::vector<std::string> &words, const std::string &output,
-                 pid_t &process) {
+static int host_toolchain_start(const std::vector<std::string> &words,
+                                const std::string &output, pid_t &process) {
   std::vector<char *> arguments;
   for (const std::string &w : words) arguments.push_back(const_cast<char *>(w.c_str()));
   arguments.push_back(nullptr);
@@ -124,7 +125,7 @@ static int start(const std::vector<std::string> &words, const std::string &outpu
 
 /* Until it ends, or is to be stopped: whether it ended well. Looks a thousand times a second,
  * since a wait for a process and for a flag at once takes more than it gains. */
-static bool finish(pid_t process, const std::atomic<bool> *stop) {
+static bool host_toolchain_finish(pid_t process, const std::atomic<bool> *stop) {
   for (;;) {
     int status = 0;
     const pid_t ended = waitpid(process, &status, WNOHANG);
@@ -177,12 +178,13 @@ bool host_compiler::ask_version(std::string &why) {
   words.push_back("--version");
   const std::string output = here.file("version");
   pid_t process = 0;
-  const int error = start(words, output, process);
+  const int error = host_toolchain_start(words, output, process);
   if (error) {
     why = words[0] + ": " + strerror(error);
     return false;
   }
-  if (finish(process, nullptr) && read_file(output, version_)) return true;
+  if (host_toolchain_finish(process, nullptr) && host_toolchain_read_file(output, version_))
+    return true;
   why = words[0] + " does not print its version";
   return false;
 }
@@ -211,7 +213,7 @@ std::string host_compiler::identity() {
 }
 
 /* The first line of a compiler's messages that speaks of an error. */
-static std::string first_error(const std::string &log) {
+static std::string host_toolchain_first_error(const std::string &log) {
   size_t at = log.find("error");
   if (at == std::string::npos) at = 0;
   const size_t begin = log.rfind('\n', at) + 1;
@@ -225,24 +227,24 @@ bool host_compiler::compile(const std::string &text, const std::string &name,
   if (!here.make(why)) return false;
   const std::string source = here.file("kernel.cpp"), library = here.file("kernel.so"),
                     log = here.file("log");
-  if (!write_file(source, beside_.text + text, why)) return false;
+  if (!host_toolchain_write_file(source, beside_.text + text, why)) return false;
   std::vector<std::string> words = command_;
   words.insert(words.end(), std::begin(flags), std::end(flags));
   for (const std::string &w : {source, std::string("-o"), library, std::string("-lm")})
     words.push_back(w);
   pid_t process = 0;
-  const int error = start(words, log, process);
+  const int error = host_toolchain_start(words, log, process);
   if (error) {
     why = words[0] + ": " + strerror(error);
     return false;
   }
-  if (!finish(process, &stop)) {
+  if (!host_toolchain_finish(process, &stop)) {
     std::string messages;
-    read_file(log, messages);
-    why = "kernel " + name + ": " + (stop ? "given up" : first_error(messages));
+    host_toolchain_read_file(log, messages);
+    why = "kernel " + name + ": " + (stop ? "given up" : host_toolchain_first_error(messages));
     return false;
   }
-  if (read_file(library, bytes)) return true;
+  if (host_toolchain_read_file(library, bytes)) return true;
   why = library + ": " + strerror(errno);
   return false;
 }
@@ -251,7 +253,7 @@ void *host_compiler::load(const std::string &bytes, std::string &why) {
   workplace here; /* a name of its own, or dlopen would give what it has under that name */
   if (!here.make(why)) return nullptr;
   const std::string library = here.file("kernel.so");
-  if (!write_file(library, bytes, why)) return nullptr;
+  if (!host_toolchain_write_file(library, bytes, why)) return nullptr;
   void *loaded = dlopen(library.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (!loaded) {
     why = dlerror();

@@ -8,16 +8,16 @@
 
 namespace ravel {
 
-static bool number(const std::string &text, int64_t *n) {
+static bool options_number(const std::string &text, int64_t *n) {
   char *end;
   errno = 0;
   *n = strtoll(text.c_str(), &end, 0);
   return errno == 0 && !text.empty() && *end == '\0';
 }
 
-static bool number(const std::string &text, uint64_t *n) {
+static bool options_number(const std::string &text, uint64_t *n) {
   int64_t x;
-  if (!number(text, &x) || x < 0) return false;
+  if (!options_number(text, &x) || x < 0) return false;
   *n = (uint64_t)x;
   return true;
 }
@@ -36,15 +36,16 @@ static bool set_order(emulation_options &o, const std::string &value) {
 static bool set_failing(emulation_options &o, const std::string &value) {
   const std::string memory = "memory@";
   if (value.compare(0, memory.size(), memory) == 0)
-    return number(value.substr(memory.size()), &o.fails.no_memory_from);
-  return number(value, &o.fails.fail_at);
+    return options_number(value.substr(memory.size()), &o.fails.no_memory_from);
+  return options_number(value, &o.fails.fail_at);
 }
 
-static bool set(emulation_options &o, const std::string &name, const std::string &value) {
+static bool options_set(emulation_options &o, const std::string &name,
+                        const std::string &value) {
   if (name == "order") return set_order(o, value);
-  if (name == "seed") return number(value, &o.threads.seed);
-  if (name == "small") return o.has_small = number(value, &o.small);
-  if (name == "staging") return number(value, &o.staging) && o.staging > 0;
+  if (name == "seed") return options_number(value, &o.threads.seed);
+  if (name == "small") return o.has_small = options_number(value, &o.small);
+  if (name == "staging") return options_number(value, &o.staging) && o.staging > 0;
   if (name == "fail") return set_failing(o, value);
   if (name == "check" || name == "nvrtc") {
     (name == "check" ? o.check : o.nvrtc) = true;
@@ -62,7 +63,7 @@ bool emulation_options::parse(const char *text) {
     rest = comma == std::string::npos ? "" : rest.substr(comma + 1);
     const size_t equals = word.find('=');
     const bool has_value = equals != std::string::npos;
-    if (!set(*this, word.substr(0, equals), has_value ? word.substr(equals + 1) : ""))
+    if (!options_set(*this, word.substr(0, equals), has_value ? word.substr(equals + 1) : ""))
       return false;
   }
   return true;
@@ -73,7 +74,7 @@ const char *emulation_options::from_environment() {
   if (text && !parse(text))
     return "RAVEL_EMULATION has an option that the emulation does not know; see "
            "cvl-cuda/emulation/options.hpp";
-  if (n && !set(*this, "small", n)) return "RAVEL_CUDA_SMALL is no number";
+  if (n && !options_set(*this, "small", n)) return "RAVEL_CUDA_SMALL is no number";
   return nullptr;
 }
 

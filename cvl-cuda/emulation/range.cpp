@@ -27,15 +27,15 @@ enum : size_t {
 
 /* ---- addresses ---- */
 
-static size_t length_of(size_t size, bool with_shadow) {
+static size_t range_length_of(size_t size, bool with_shadow) {
   return with_shadow ? size * (2 + sizeof(cell)) : size;
 }
 
 /* At the start of a huge page. Only the memory itself has these: each launch opens and closes
  * all of it that is in use. Of what belongs to it few bytes are used, and a huge page would be
  * cleared for them. */
-static char *reserve(size_t size, bool with_shadow) {
-  const size_t bytes = length_of(size, with_shadow);
+static char *range_reserve(size_t size, bool with_shadow) {
+  const size_t bytes = range_length_of(size, with_shadow);
   void *p = mmap(nullptr, bytes + HUGE_PAGE, PROT_READ | PROT_WRITE,
                  MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (p == MAP_FAILED) return nullptr;
@@ -82,7 +82,7 @@ static bool keep_ended(const addresses &s) {
 
 static addresses new_addresses(bool with_shadow) {
   for (size_t size = SIZE; size >= LEAST_SIZE; size /= 2) {
-    char *p = reserve(size, with_shadow);
+    char *p = range_reserve(size, with_shadow);
     if (p != nullptr) return {p, size, 0, with_shadow};
   }
   fputs("emulation: no addresses for the checker; set RAVEL_EMULATION without \"check\"\n",
@@ -107,13 +107,13 @@ range::~range() {
   open(true);
   if (with_shadow_ && top_ <= KEPT) memset(states, UNALLOCATED, top_);
   if (top_ <= KEPT && keep_ended({base_, size_, numbers, with_shadow_})) return;
-  munmap(base_, length_of(size_, with_shadow_));
+  munmap(base_, range_length_of(size_, with_shadow_));
 }
 
 /* ---- allocations ---- */
 
 /* Makes all bytes 0, and needs no memory for them. */
-static void clear(void *p, size_t bytes) {
+static void range_clear(void *p, size_t bytes) {
   const uintptr_t first = ((uintptr_t)p + PAGE - 1) / PAGE * PAGE;
   const uintptr_t end = ((uintptr_t)p + bytes) / PAGE * PAGE;
   if (first >= end) {
@@ -126,7 +126,7 @@ static void clear(void *p, size_t bytes) {
 }
 
 /* The huge pages in them need no memory until they are used again. */
-static void drop(char *p, size_t bytes) {
+static void range_drop(char *p, size_t bytes) {
   const uintptr_t first = ((uintptr_t)p + HUGE_PAGE - 1) / HUGE_PAGE * HUGE_PAGE;
   const uintptr_t end = ((uintptr_t)p + bytes) / HUGE_PAGE * HUGE_PAGE;
   if (first < end) madvise((void *)first, end - first, MADV_DONTNEED);
@@ -165,11 +165,11 @@ void range::free(void *p) {
     waiting_bytes_ -= oldest.second;
     free_[oldest.second].push_back(oldest.first);
     if (oldest.second < LARGE) continue;
-    drop(base_ + oldest.first, oldest.second);
+    range_drop(base_ + oldest.first, oldest.second);
     if (!with_shadow_) continue;
-    clear(states + oldest.first, oldest.second);
+    range_clear(states + oldest.first, oldest.second);
     cells.from(oldest.first).each([&](uint32_t *numbers_of) {
-      clear(numbers_of, oldest.second * sizeof *numbers_of);
+      range_clear(numbers_of, oldest.second * sizeof *numbers_of);
     });
   }
 }
@@ -181,7 +181,7 @@ void range::open(bool open) {
 }
 
 void range::forget_accesses() {
-  cells.each([&](uint32_t *numbers_of) { clear(numbers_of, top_ * sizeof *numbers_of); });
+  cells.each([&](uint32_t *numbers_of) { range_clear(numbers_of, top_ * sizeof *numbers_of); });
 }
 
 } // namespace emulation

@@ -156,7 +156,7 @@ command &emulated::issue(enum command::what kind, void *to, const void *from, si
   return queue_.back();
 }
 
-static std::unique_ptr<char[]> copy_of(const void *p, size_t bytes) {
+static std::unique_ptr<char[]> stream_copy_of(const void *p, size_t bytes) {
   std::unique_ptr<char[]> copy(new char[bytes]);
   memcpy(copy.get(), p, bytes);
   return copy;
@@ -165,7 +165,7 @@ static std::unique_ptr<char[]> copy_of(const void *p, size_t bytes) {
 void emulated::run(const launch &l) {
   command &c = issue(command::RUN, nullptr, nullptr, 0);
   c.l = l;
-  c.copy = copy_of(l.body, l.size);
+  c.copy = stream_copy_of(l.body, l.size);
   c.l.body = c.copy.get();
   maybe_execute();
 }
@@ -176,7 +176,7 @@ void emulated::run_here(const launch &l) {
 
 void emulated::copy_up(void *to, const void *from, size_t bytes) {
   command &c = issue(command::UP, to, from, bytes);
-  if (check_) c.copy = copy_of(from, bytes);
+  if (check_) c.copy = stream_copy_of(from, bytes);
   maybe_execute();
 }
 

@@ -48,7 +48,7 @@ void counting::shared_access(const instruction &i, lanes l, const uint64_t *addr
 }
 
 /* A generic address says itself where it lies. */
-static bool in_shared(const instruction &i, uint64_t address) {
+static bool counting_in_shared(const instruction &i, uint64_t address) {
   return i.where == SHARED || (i.where == GENERIC && address >= SHARED_WINDOW);
 }
 
@@ -69,7 +69,7 @@ void counting::executed(uint32_t block, uint32_t warp, const instruction &i, lan
   std::vector<round_trips> &warps = trips_[block];
   if (warps.empty()) warps.resize((launch_->threads.count() + WARP - 1) / WARP);
   const bool accesses = l != 0 && accesses_memory(i),
-             shared = accesses && in_shared(i, addresses[__builtin_ctz(l)]);
+             shared = accesses && counting_in_shared(i, addresses[__builtin_ctz(l)]);
   counts_.round_trips += warps[warp].executed(i, accesses && !shared);
   if (shared) return shared_access(i, l, addresses);
   if (accesses) global_access(i, l, addresses);

@@ -25,7 +25,7 @@ void host_view::found(const std::string &what, const instruction &i) const {
               std::to_string(k.lines[i.statement]) + " of the PTX)");
 }
 
-static std::string named(uint32_t block, uint32_t thread) {
+static std::string host_view_named(uint32_t block, uint32_t thread) {
   return "block " + std::to_string(block) + ", thread " + std::to_string(thread);
 }
 
@@ -35,7 +35,7 @@ void host_view::access(uint32_t block, uint32_t thread, const instruction &i, pt
   if (address >= SHARED_WINDOW || !is_of_host(address)) return;
   if (i.order == WEAK) {
     if (announced_) {
-      found(named(block, thread) +
+      found(host_view_named(block, thread) +
                 " writes to the host's memory behind the word that the host" + " waits for",
             i);
     }
@@ -45,8 +45,8 @@ void host_view::access(uint32_t block, uint32_t thread, const instruction &i, pt
   const shared_knowledge released = clocks_.state(block, thread).releases.to_host;
   for (const auto &w : last_writes_) {
     if (released && released->has(w.second)) continue;
-    found("the host may see what " + named(block, thread) + " stores before what " +
-              named(w.first.first, w.first.second) + " has written to its memory",
+    found("the host may see what " + host_view_named(block, thread) + " stores before what " +
+              host_view_named(w.first.first, w.first.second) + " has written to its memory",
           i);
   }
   announced_ = true;

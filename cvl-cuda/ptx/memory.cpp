@@ -9,12 +9,12 @@ namespace ptx {
 
 enum : uint64_t { ALIGNMENT = 512, GAP = 4096, PAGE = 4096 };
 
-static uint64_t rounded(uint64_t n, uint64_t align) {
+static uint64_t cuda_memory_rounded(uint64_t n, uint64_t align) {
   return (n + align - 1) / align * align;
 }
 
 /* Addresses without memory behind them; 0 if the system refuses so many. */
-static uint64_t reserve(uint64_t bytes) {
+static uint64_t memory_reserve(uint64_t bytes) {
   void *p = mmap(nullptr, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   return p == MAP_FAILED ? 0 : (uint64_t)p;
 }
@@ -29,7 +29,7 @@ static uint8_t *bits_for(uint64_t bytes) {
 
 memory::memory(uint64_t most, bool checked) : most_(most), checked_(checked) {
   for (reserved_ = (uint64_t)1 << 42; reserved_ >= (uint64_t)1 << 34; reserved_ /= 2) {
-    base_ = reserve(reserved_);
+    base_ = memory_reserve(reserved_);
     if (base_) break;
   }
   if (base_ == 0) throw error("no addresses for the device's memory");
@@ -87,7 +87,7 @@ static bool bit(const uint8_t *bits, uint64_t i) {
 /* ---- allocations ---- */
 
 uint64_t memory::allocate(uint64_t bytes, bool of_host) {
-  const uint64_t length = rounded(bytes + GAP, PAGE), begin = top_;
+  const uint64_t length = cuda_memory_rounded(bytes + GAP, PAGE), begin = top_;
   if (!of_host && used_ + bytes > most_) return 0;
   if (length > reserved_ - top_) return 0;
   void *p = (void *)(base_ + begin);
@@ -100,7 +100,7 @@ uint64_t memory::allocate(uint64_t bytes, bool of_host) {
 }
 
 void memory::release(const area &a) {
-  const uint64_t length = rounded(a.end - a.begin + GAP, PAGE);
+  const uint64_t length = cuda_memory_rounded(a.end - a.begin + GAP, PAGE);
   mmap((void *)a.begin, length, PROT_NONE,
        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
   if (!a.of_host) used_ -= a.end - a.begin;

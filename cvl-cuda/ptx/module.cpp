@@ -307,7 +307,7 @@ static size_t length_of_place(const kernel &k, const std::string &s, size_t i) {
 }
 
 /* FNV-1a, of 32 bits: the same wherever the kernel is. */
-static uint32_t digest_of(const kernel &k) {
+static uint32_t module_digest_of(const kernel &k) {
   uint32_t digest = 2166136261u;
   for (const std::string &statement : k.text) {
     /* The byte 0 behind it, too. */
@@ -322,18 +322,18 @@ static uint32_t digest_of(const kernel &k) {
 static std::string label_of(const kernel &k) {
   if (k.name.compare(0, 2, "_Z") == 0) return k.name;
   char digits[9];
-  snprintf(digits, sizeof digits, "%08x", digest_of(k));
+  snprintf(digits, sizeof digits, "%08x", module_digest_of(k));
   return k.name + "#" + digits;
 }
 
-static void narrow(kernel &k, instruction &i) {
+static void module_narrow(kernel &k, instruction &i) {
   if (i.control_of != WARP_SYNC) {
     throw error("RAVEL_PTX: narrow: `" + k.text[i.statement] + "' has no mask");
   }
   i.narrowed = true;
 }
 
-static void drop(kernel &k, instruction &i) {
+static void module_drop(kernel &k, instruction &i) {
   const bool votes = i.control_of == BLOCK_BARRIER && i.run != nullptr;
   if ((i.counted != BARRIER && i.counted != FENCE) || votes) {
     throw error("RAVEL_PTX: drop: `" + k.text[i.statement] + "' is no barrier or fence");
@@ -346,7 +346,7 @@ static void mutate(kernel &k, const mutation &m) {
   if (m.index >= k.code.size()) {
     throw error("RAVEL_PTX: " + k.name + " has no instruction " + std::to_string(m.index));
   }
-  (m.narrows ? narrow : drop)(k, k.code[m.index]);
+  (m.narrows ? module_narrow : module_drop)(k, k.code[m.index]);
 }
 
 kernel *module::find(const std::string &name) {

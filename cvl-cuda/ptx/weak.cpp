@@ -85,15 +85,15 @@ by_scope weak_memory::passed(const store &s, const view &v) {
 }
 
 /* By thread. */
-static bool before(const moment &a, const moment &b) {
+static bool weak_before(const moment &a, const moment &b) {
   return a.block != b.block ? a.block < b.block : a.thread < b.thread;
 }
 
 /* Whether the thread saw it; `there` is where it belongs among those that did. */
 static bool saw(const std::vector<moment> &by, const moment &m, size_t &there) {
-  const auto at = std::lower_bound(by.begin(), by.end(), m, before);
+  const auto at = std::lower_bound(by.begin(), by.end(), m, weak_before);
   there = (size_t)(at - by.begin());
-  return at != by.end() && !before(m, *at);
+  return at != by.end() && !weak_before(m, *at);
 }
 
 /* A load or an atomic operation sees a store. If it acquires, then also what the thread saw at
@@ -132,9 +132,10 @@ weak_memory::store weak_memory::made(const location &x, const view &v) {
   s.at = v.now;
   s.within = v.by.within;
   s.released = v.thread.releases;
-  for (const store &before : x.history) {
-    const bool own = before.at.block == v.now.block && before.at.thread == v.now.thread;
-    if (!before.initial && own) s.released_here = before.released_here;
+  for (const store &weak_before : x.history) {
+    const bool own =
+        weak_before.at.block == v.now.block && weak_before.at.thread == v.now.thread;
+    if (!weak_before.initial && own) s.released_here = weak_before.released_here;
   }
   if (v.by.releases()) s.released_here.add(clocks_.release(v.now, v.thread, v.by.within));
   s.released.add(s.released_here);

@@ -14,7 +14,7 @@ struct loaded {
   struct diag_list diags;
 };
 
-static void give_up(const struct loaded *l) {
+static void superops_give_up(const struct loaded *l) {
   diag_print(&l->diags, "superops", 0, stderr);
   abort();
 }
@@ -29,14 +29,14 @@ struct superops *superops_load_in(struct widths widths, const char *text) {
   struct vcode_program *p =
       vcode_parse(&l->arena, "test.vcode", program, strlen(program), widths, &l->diags);
   if (!p || !vcode_parse_definitions(&l->arena, p, "test.sop", text, strlen(text), &l->diags)) {
-    give_up(l);
+    superops_give_up(l);
   }
   l->superops.count = p->fused_count;
   l->superops.ops = calloc(p->fused_count + 1u, sizeof *l->superops.ops);
   if (!l->superops.ops) abort();
   for (uint32_t k = 0; k < p->fused_count; k++) {
     l->superops.ops[k] = fused_parse(&l->arena, p, &p->fused[k], &l->diags);
-    if (!l->superops.ops[k]) give_up(l);
+    if (!l->superops.ops[k]) superops_give_up(l);
   }
   return &l->superops;
 }

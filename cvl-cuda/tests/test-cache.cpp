@@ -16,7 +16,7 @@ using ravel::cache;
 
 /* ---- SHA-256: the examples of FIPS 180-4, and the lengths about a block ---- */
 
-static std::string digest_of(const std::string &text) {
+static std::string test_cache_digest_of(const std::string &text) {
   return ravel::sha256().add(text.data(), text.size()).hex();
 }
 
@@ -30,7 +30,7 @@ Test(digest, is_that_of_the_standard) {
                    "248d6a61d20638b8e5c026930c3e6039a33ce45964ff2167f6ecedd419db06c1"},
                   {std::string(1000000, 'a'),
                    "cdc76e5c9914fb9281a1c7e284d73e67f1809a48a497200e046d39ccc7112cd0"}};
-  for (const auto &e : examples) cr_assert_eq(digest_of(e.text), e.digest);
+  for (const auto &e : examples) cr_assert_eq(test_cache_digest_of(e.text), e.digest);
 }
 
 Test(digest, does_not_depend_on_the_calls) {
@@ -40,7 +40,7 @@ Test(digest, does_not_depend_on_the_calls) {
     const std::string prefix = text.substr(0, n);
     ravel::sha256 in_calls;
     for (size_t at = 0; at < n; at += 7) in_calls.add(&prefix[at], std::min<size_t>(7, n - at));
-    cr_assert_eq(in_calls.hex(), digest_of(prefix), "length %d", (int)n);
+    cr_assert_eq(in_calls.hex(), test_cache_digest_of(prefix), "length %d", (int)n);
   }
 }
 
@@ -191,7 +191,7 @@ Test(cache, leaves_nothing_on_a_full_disk_and_says_so) {
   cr_assert_eq(t.names().size(), 1);
 }
 
-static void set_age(const std::string &name, int seconds) {
+static void test_cache_set_age(const std::string &name, int seconds) {
   struct timespec now;
   clock_gettime(CLOCK_REALTIME, &now);
   now.tv_sec -= seconds;
@@ -205,7 +205,7 @@ Test(cache, makes_room_by_what_was_not_used_for_longest) {
   std::string bytes;
   for (int i = 0; i < 4; i++) {
     kept.keep("0" + std::to_string(i), some_bytes(i, 1000));
-    set_age(t.file("ravel-0" + std::to_string(i) + ".kernel"), 100 - i);
+    test_cache_set_age(t.file("ravel-0" + std::to_string(i) + ".kernel"), 100 - i);
   }
   write_contents(t.file("notes"), some_bytes(9, 9000)); /* not ours */
   cr_assert(kept.find("00", bytes));                    /* used just now */
@@ -226,7 +226,7 @@ Test(cache, removes_what_dead_processes_left) {
   cache kept(t.folder);
   write_contents(t.file("ravel-00.kernel.AbCdEf.tmp"), "half a ker");
   write_contents(t.file("ravel-01.kernel.AbCdEf.tmp"), "half a ker");
-  set_age(t.file("ravel-00.kernel.AbCdEf.tmp"), 4000);
+  test_cache_set_age(t.file("ravel-00.kernel.AbCdEf.tmp"), 4000);
   kept.keep("02", "kernel");
   cr_assert_eq(t.names().size(), 2);
   cr_assert(contents(t.file("ravel-00.kernel.AbCdEf.tmp")).empty());

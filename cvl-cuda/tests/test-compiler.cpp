@@ -19,18 +19,18 @@ using ravel::compilation;
 using ravel::compiler;
 using ravel::kernel_entry;
 
-static double now() {
+static double compiler_now() {
   struct timespec t;
   clock_gettime(CLOCK_MONOTONIC, &t);
   return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-static void pause_briefly() {
+static void compiler_pause_briefly() {
   const struct timespec t = {0, 1000000};
   nanosleep(&t, nullptr);
 }
 
-static bool contains(const std::string &text, const char *words) {
+static bool compiler_contains(const std::string &text, const char *words) {
   return text.find(words) != std::string::npos;
 }
 
@@ -58,12 +58,13 @@ struct made_up : ravel::toolchain {
   std::string request() override { return s.request; }
   std::string note() override { return s.version; }
   bool recall(const std::string &note) override { return note == s.version; }
-  bool compile(const std::string &text, const std::string &, const std::atomic<bool> &stop,
-               std::string &bytes, std::string &why) override {
+  bool compile(const std::string &text, const std::string &,
+                        const std::atomic<bool> &stop, std::string &bytes,
+                        std::string &why) override {
     s.begun++;
-    while (s.held && !stop) pause_briefly();
+    while (s.held && !stop) compiler_pause_briefly();
     if (stop) s.stopped++;
-    if (stop || contains(text, "wrong")) {
+    if (stop || compiler_contains(text, "wrong")) {
       why = "line 1: error in " + text;
       return false;
     }
@@ -107,7 +108,7 @@ Test(compiler, hands_out_a_kernel_when_it_is_ready) {
     s.held = true;
     compilation *k = c.request("text", {"k"});
     cr_assert_null(c.poll(k));
-    pause_briefly();
+    compiler_pause_briefly();
     cr_assert_null(c.poll(k));
     cr_assert_null(c.failure(k));
     s.held = false;
@@ -129,7 +130,7 @@ Test(compiler, counts_what_its_threads_have_to_do) {
   s.held = true;
   compilation *k[] = {c.request("a", {"k"}), c.request("b", {"k"}), c.request("d", {"k"})};
   cr_assert_eq(*work, 3);
-  while (s.begun == 0) pause_briefly();
+  while (s.begun == 0) compiler_pause_briefly();
   c.discard(k[1]);
   cr_assert_eq(*work, 2, "what is under way counts, too");
   s.held = false;
@@ -141,7 +142,7 @@ Test(compiler, becomes_ready_without_being_waited_for) {
   script s;
   compiler c(tools(s), cache(""));
   compilation *k = c.request("text", {"k"});
-  for (int i = 0; i < 200000 && !c.poll(k); i++) pause_briefly();
+  for (int i = 0; i < 200000 && !c.poll(k); i++) compiler_pause_briefly();
   cr_assert_not_null(c.poll(k));
 }
 
@@ -175,7 +176,7 @@ Test(compiler, says_once_what_does_not_compile_and_goes_on) {
   cr_assert_str_eq(c.failure(b), "line 1: error in wrong 2");
   cr_assert_null(c.poll(a));
   cr_assert_eq(heard.lines.size(), 1);
-  cr_assert(contains(heard.lines[0], "error in wrong 1"));
+  cr_assert(compiler_contains(heard.lines[0], "error in wrong 1"));
 }
 
 Test(compiler, says_once_that_there_are_no_tools) {
@@ -185,7 +186,7 @@ Test(compiler, says_once_that_there_are_no_tools) {
   compiler c(tools(s), cache(""), heard.ear());
   for (const char *name : {"a", "b", "c"}) cr_assert_null(c.wait(c.request("text", {name})));
   cr_assert_eq(heard.lines.size(), 1);
-  cr_assert(contains(heard.lines[0], "no compiler here"));
+  cr_assert(compiler_contains(heard.lines[0], "no compiler here"));
   cr_assert_eq(s.begun, 0);
 }
 
@@ -207,10 +208,10 @@ Test(compiler, gives_up_what_is_discarded) {
   s.held = true;
   compilation *a = c.request("a", {"k"}), *b = c.request("b", {"k"}),
               *d = c.request("d", {"k"});
-  while (s.begun == 0) pause_briefly();
+  while (s.begun == 0) compiler_pause_briefly();
   c.discard(b); /* in the queue: never begun */
   c.discard(a); /* under way: stopped, or `d` would wait for ever */
-  while (s.stopped == 0) pause_briefly();
+  while (s.stopped == 0) compiler_pause_briefly();
   s.held = false;
   cr_assert_not_null(c.wait(d));
   cr_assert_eq(s.begun, 2);
@@ -239,7 +240,7 @@ struct delayed_release {
   std::thread thread;
   delayed_release(script &s, int milliseconds)
       : thread([&s, milliseconds] {
-          for (int k = 0; k < milliseconds; k++) pause_briefly();
+          for (int k = 0; k < milliseconds; k++) compiler_pause_briefly();
           s.held = false;
         }) {}
   ~delayed_release() { thread.join(); }
@@ -264,7 +265,7 @@ Test(compiler, finishes_at_its_end_what_was_wanted) {
     compilation *wanted = c.request("wanted", {"k"});
     c.request("other", {"k"});
     cr_assert_null(c.poll(wanted));
-    while (s.begun < 2) pause_briefly();
+    while (s.begun < 2) compiler_pause_briefly();
   }
   cr_assert_eq(s.stopped, 1, "what nobody wanted is given up");
   cr_assert_eq(found_later(s, t, {"wanted", "other"}), 1);
@@ -309,7 +310,7 @@ Test(compiler, begins_nothing_when_it_has_been_ending_for_long) {
     delayed_release later(s, 1000 * compiler::MOST_SECONDS_AT_END + 200);
     compiler c(tools(s), cache(t.folder), nullptr, 1);
     for (const char *text : {"a", "b"}) c.poll(c.request(text, {"k"}));
-    while (s.begun == 0) pause_briefly();
+    while (s.begun == 0) compiler_pause_briefly();
   }
   cr_assert_eq(s.begun, 1);
   cr_assert_eq(found_later(s, t, {"a", "b"}), 1);
@@ -323,7 +324,7 @@ Test(compiler, gives_up_at_its_end_what_nobody_waits_for) {
     compiler c(tools(s), cache(t.folder), nullptr, 1);
     c.gives_up_when([] { return true; });
     for (const char *text : {"a", "b"}) c.poll(c.request(text, {"k"}));
-    while (s.begun == 0) pause_briefly();
+    while (s.begun == 0) compiler_pause_briefly();
   }
   cr_assert_eq(s.begun, 1);
   cr_assert_eq(s.stopped, 1);
@@ -342,7 +343,7 @@ Test(compiler, makes_ready_what_is_on_disk_whatever_is_compiled) {
   s.held = true;
   compiler c(tools(s), cache(t.folder), nullptr, 1);
   compilation *missing = c.request("missing", {"k"});
-  while (s.begun < 3) pause_briefly(); /* the one thread has it */
+  while (s.begun < 3) compiler_pause_briefly(); /* the one thread has it */
   compilation *k[] = {c.request("a", {"k"}), c.request("b", {"k"})};
   c.settle_found();
   cr_assert_eq(s.loads, loads + 2);
@@ -374,7 +375,7 @@ Test(compiler, ends_at_once_whatever_is_under_way) {
   {
     compiler c(tools(s), cache(""), nullptr, 2);
     for (const char *name : {"a", "b", "c"}) c.request("text", {name});
-    while (s.begun < 2) pause_briefly();
+    while (s.begun < 2) compiler_pause_briefly();
   }
   cr_assert_eq(s.begun, 2);
   cr_assert_eq(s.stopped, 2);
@@ -388,8 +389,8 @@ Test(compiler, compiles_as_many_at_once_as_it_may) {
   compilation *k[REQUESTED];
   s.held = true;
   for (int i = 0; i < REQUESTED; i++) k[i] = c.request("text " + std::to_string(i), {"k"});
-  for (int i = 0; i < 200000 && s.begun < MOST; i++) pause_briefly();
-  for (int i = 0; i < 20; i++) pause_briefly(); /* for one too many */
+  for (int i = 0; i < 200000 && s.begun < MOST; i++) compiler_pause_briefly();
+  for (int i = 0; i < 20; i++) compiler_pause_briefly(); /* for one too many */
   cr_assert_eq(s.begun, MOST);
   cr_assert_eq(c.threads(), MOST);
   s.held = false;
@@ -407,7 +408,7 @@ Test(compiler, starts_no_thread_while_one_is_idle) {
   compiler c(tools(s), cache(""), nullptr, 4);
   for (const char *name : {"a", "b", "c"}) {
     cr_assert_not_null(c.wait(c.request("text", {name})));
-    for (int i = 0; i < 20; i++) pause_briefly(); /* until it waits again */
+    for (int i = 0; i < 20; i++) compiler_pause_briefly(); /* until it waits again */
   }
   cr_assert_eq(c.threads(), 1);
 }
@@ -488,7 +489,7 @@ Test(compiler, says_once_that_nothing_is_kept) {
   for (const char *name : {"a", "b", "c"})
     cr_assert_not_null(c.wait(c.request("text", {name})));
   cr_assert_eq(heard.lines.size(), 1);
-  cr_assert(contains(heard.lines[0], "Not a directory"));
+  cr_assert(compiler_contains(heard.lines[0], "Not a directory"));
 }
 
 /* ---- the machine's own compiler ---- */
@@ -551,10 +552,11 @@ Test(host_toolchain, says_where_a_text_is_wrong) {
   compiler c(ravel::host_toolchain(), cache(""), heard.ear());
   compilation *k = c.request(doubling_text() + "int x = undeclared;\n", {"doubling"});
   cr_assert_null(c.wait(k));
-  cr_assert(contains(c.failure(k), "undeclared"), "%s", c.failure(k));
+  cr_assert(compiler_contains(c.failure(k), "undeclared"), "%s", c.failure(k));
   compilation *other = c.request(doubling_text(), {"tripling"});
   cr_assert_null(c.wait(other));
-  cr_assert(contains(c.failure(other), "tripling is not in its text"), "%s", c.failure(other));
+  cr_assert(compiler_contains(c.failure(other), "tripling is not in its text"), "%s",
+            c.failure(other));
   cr_assert_eq(heard.lines.size(), 1);
 }
 
@@ -565,11 +567,11 @@ Test(host_toolchain, must_be_there) {
   cr_assert_not(ravel::host_toolchain("false")->open(why));
   setenv("CXX", "no-such-compiler-either -g", 1);
   cr_assert_not(ravel::host_toolchain()->open(why));
-  cr_assert(contains(why, "no-such-compiler-either"), "%s", why.c_str());
+  cr_assert(compiler_contains(why, "no-such-compiler-either"), "%s", why.c_str());
   unsetenv("CXX");
   setenv("PATH", "/nowhere", 1);
   cr_assert_not(ravel::host_toolchain()->open(why));
-  cr_assert(contains(why, "no C++ compiler on the path"), "%s", why.c_str());
+  cr_assert(compiler_contains(why, "no C++ compiler on the path"), "%s", why.c_str());
 }
 
 Test(host_toolchain, has_an_identity_with_its_options) {
@@ -578,7 +580,7 @@ Test(host_toolchain, has_an_identity_with_its_options) {
   cr_assert(plain->open(why));
   cr_assert(other->open(why));
   cr_assert_neq(plain->identity(), other->identity());
-  cr_assert(contains(plain->identity(), "-ffp-contract=off"));
+  cr_assert(compiler_contains(plain->identity(), "-ffp-contract=off"));
 }
 
 /* A compiler with a child that would take an hour: both are ended. */
@@ -589,20 +591,21 @@ Test(host_toolchain, is_stopped_with_all_it_started) {
                        "sleep 3600 & echo $! >" +
                            t.file("started") + "\nwait\n");
   cr_assert_eq(chmod(slow.c_str(), 0700), 0);
-  const double begin = now();
+  const double begin = compiler_now();
   {
     compiler c(ravel::host_toolchain(slow), cache(""));
     c.request(doubling_text(), {"doubling"});
-    while (contents(t.file("started")).empty() && now() - begin < 300) pause_briefly();
+    while (contents(t.file("started")).empty() && compiler_now() - begin < 300)
+      compiler_pause_briefly();
   }
-  cr_assert_lt(now() - begin, 1000);
+  cr_assert_lt(compiler_now() - begin, 1000);
   const int child = atoi(contents(t.file("started")).c_str());
   cr_assert_gt(child, 0);
   const std::string process = "/proc/" + std::to_string(child) + "/stat";
   for (int i = 0; i < 200000; i++) {
     const std::string state = contents(process);
-    if (state.empty() || contains(state, ") Z")) return;
-    pause_briefly();
+    if (state.empty() || compiler_contains(state, ") Z")) return;
+    compiler_pause_briefly();
   }
   cr_assert_fail("process %d runs on", child);
 }
@@ -615,12 +618,12 @@ Test(nvrtc, says_that_it_is_missing) {
   cr_assert_null(c.wait(c.request("a", {"k"})));
   cr_assert_null(c.wait(c.request("b", {"k"})));
   cr_assert_eq(heard.lines.size(), 1);
-  cr_assert(contains(heard.lines[0], "/nowhere/libnvrtc.so"));
-  cr_assert(contains(heard.lines[0], "RAVEL_NVRTC"));
+  cr_assert(compiler_contains(heard.lines[0], "/nowhere/libnvrtc.so"));
+  cr_assert(compiler_contains(heard.lines[0], "RAVEL_NVRTC"));
   std::string why;
   setenv("RAVEL_NVRTC", "/nowhere/else.so", 1);
   cr_assert_not(ravel::nvrtc_toolchain(90, {})->open(why));
-  cr_assert(contains(why, "/nowhere/else.so"));
+  cr_assert(compiler_contains(why, "/nowhere/else.so"));
 }
 
 Test(nvrtc, says_that_it_is_too_old_or_something_else) {
@@ -629,7 +632,7 @@ Test(nvrtc, says_that_it_is_too_old_or_something_else) {
   cr_assert_str_eq(why.c_str(), "NVRTC 11.8 is too old; 12.0 or newer is wanted");
   why.clear();
   cr_assert_not(ravel::nvrtc_toolchain(90, {}, "libm.so.6")->open(why));
-  cr_assert(contains(why, "something else"), "%s", why.c_str());
+  cr_assert(compiler_contains(why, "something else"), "%s", why.c_str());
 }
 
 /* The one of this machine, or the test is skipped. */
@@ -640,8 +643,8 @@ static std::unique_ptr<ravel::toolchain> nvrtc_here(int architecture) {
   return ravel::nvrtc_toolchain(architecture, {});
 }
 
-static bool compile(ravel::toolchain &tool, const std::string &text, std::string &bytes,
-                    std::string &why) {
+static bool compiler_compile(ravel::toolchain &tool, const std::string &text,
+                             std::string &bytes, std::string &why) {
   const std::atomic<bool> stop{false};
   return tool.compile(text, "doubling", stop, bytes, why);
 }
@@ -650,14 +653,14 @@ Test(nvrtc, compiles_for_a_device_that_is_not_there) {
   const auto tool = nvrtc_here(90);
   std::string why, bytes;
   cr_assert(tool->open(why), "%s", why.c_str());
-  cr_assert(compile(*tool, doubling_text(), bytes, why), "%s", why.c_str());
+  cr_assert(compiler_compile(*tool, doubling_text(), bytes, why), "%s", why.c_str());
   cr_assert_eq(bytes.substr(0, 4), "\x7f"
                                    "ELF");
-  cr_assert(contains(bytes, "doubling_kernel"));
-  cr_assert(contains(tool->identity(), "sm_90"));
-  cr_assert(contains(tool->identity(), "--fmad=false"));
+  cr_assert(compiler_contains(bytes, "doubling_kernel"));
+  cr_assert(compiler_contains(tool->identity(), "sm_90"));
+  cr_assert(compiler_contains(tool->identity(), "--fmad=false"));
   cr_assert_null(tool->load(bytes, why));
-  cr_assert(contains(why, "no device"));
+  cr_assert(compiler_contains(why, "no device"));
 }
 
 Test(nvrtc, is_known_by_its_note) {
@@ -682,12 +685,12 @@ Test(nvrtc, compiles_in_several_threads_at_once) {
   const auto tool = nvrtc_here(90);
   std::string why, alone, bytes[THREADS], reasons[THREADS];
   cr_assert(tool->open(why), "%s", why.c_str());
-  cr_assert(compile(*tool, doubling_text(), alone, why), "%s", why.c_str());
+  cr_assert(compiler_compile(*tool, doubling_text(), alone, why), "%s", why.c_str());
   bool good[THREADS];
   std::vector<std::thread> threads;
   for (int i = 0; i < THREADS; i++)
     threads.emplace_back(
-        [&, i] { good[i] = compile(*tool, doubling_text(), bytes[i], reasons[i]); });
+        [&, i] { good[i] = compiler_compile(*tool, doubling_text(), bytes[i], reasons[i]); });
   for (std::thread &one : threads) one.join();
   for (int i = 0; i < THREADS; i++) {
     cr_assert(good[i], "%s", reasons[i].c_str());
@@ -699,20 +702,20 @@ Test(nvrtc, leaves_devices_newer_than_itself_to_the_driver) {
   const auto tool = nvrtc_here(999);
   std::string why, bytes;
   cr_assert(tool->open(why), "%s", why.c_str());
-  cr_assert(compile(*tool, doubling_text(), bytes, why), "%s", why.c_str());
-  cr_assert(contains(bytes, ".target sm_"));
-  cr_assert(contains(bytes, "doubling_kernel"));
+  cr_assert(compiler_compile(*tool, doubling_text(), bytes, why), "%s", why.c_str());
+  cr_assert(compiler_contains(bytes, ".target sm_"));
+  cr_assert(compiler_contains(bytes, "doubling_kernel"));
 }
 
 Test(nvrtc, says_what_is_wrong) {
   std::string why, bytes;
   const auto ancient = nvrtc_here(10);
   cr_assert_not(ancient->open(why));
-  cr_assert(contains(why, "does not compile for sm_10"), "%s", why.c_str());
+  cr_assert(compiler_contains(why, "does not compile for sm_10"), "%s", why.c_str());
   const auto tool = nvrtc_here(90);
   cr_assert(tool->open(why));
-  cr_assert_not(compile(*tool, "struct wrong { undeclared x; };", bytes, why));
-  cr_assert(contains(why, "undeclared"), "%s", why.c_str());
+  cr_assert_not(compiler_compile(*tool, "struct wrong { undeclared x; };", bytes, why));
+  cr_assert(compiler_contains(why, "undeclared"), "%s", why.c_str());
 }
 
 Test(nvrtc, can_be_stopped) {
@@ -728,9 +731,9 @@ Test(nvrtc, does_not_contract) {
   const auto tool = nvrtc_here(999); /* PTX, which can be read */
   std::string why, bytes;
   cr_assert(tool->open(why));
-  cr_assert(compile(*tool,
-                    "extern \"C\" __global__ void k(double *a) { a[0] = a[1] * a[2] + a[3]; }",
-                    bytes, why));
-  cr_assert(contains(bytes, "mul.rn.f64"));
-  cr_assert_not(contains(bytes, "fma."));
+  cr_assert(compiler_compile(
+      *tool, "extern \"C\" __global__ void k(double *a) { a[0] = a[1] * a[2] + a[3]; }", bytes,
+      why));
+  cr_assert(compiler_contains(bytes, "mul.rn.f64"));
+  cr_assert_not(compiler_contains(bytes, "fma."));
 }

@@ -118,8 +118,8 @@ struct session : superop_session {
   }
 };
 
-static outcome expect_same(const char *definition, const ints &lengths,
-                           const char *how = checked) {
+static outcome consumers_expect_same(const char *definition, const ints &lengths,
+                                     const char *how = checked) {
   const bool by_length = definition == reversing;
   const outcome wanted = session(definition, quick, false).run(lengths, by_length);
   const outcome found = session(definition, how, true).run(lengths, by_length);
@@ -128,7 +128,7 @@ static outcome expect_same(const char *definition, const ints &lengths,
   return found;
 }
 
-static ints ragged(int64_t total) {
+static ints consumers_ragged(int64_t total) {
   ints lengths;
   for (int64_t s = 0; total > 0; s++) {
     const int64_t length = s % 11 == 3 ? 700 : s * 37 % 23;
@@ -144,35 +144,35 @@ static ints ragged(int64_t total) {
 enum { LAUNCHES = 4 };
 
 Test(packs, of_one_tile) {
-  expect_same(text, {1});
-  expect_same(text, {0, 0, 1, 0});
-  expect_same(text, ragged(1000));
-  cr_expect_leq(expect_same(text, ragged(2048)).launches, LAUNCHES);
+  consumers_expect_same(text, {1});
+  consumers_expect_same(text, {0, 0, 1, 0});
+  consumers_expect_same(text, consumers_ragged(1000));
+  cr_expect_leq(consumers_expect_same(text, consumers_ragged(2048)).launches, LAUNCHES);
 }
 
 Test(packs, of_tiles_that_end_where_segments_begin) {
-  expect_same(text, ints(5, 2048));
-  expect_same(text, {2048, 0, 0, 2048, 0, 2047, 0, 0, 1, 0});
+  consumers_expect_same(text, ints(5, 2048));
+  consumers_expect_same(text, {2048, 0, 0, 2048, 0, 2047, 0, 0, 1, 0});
 }
 
 Test(packs, of_many_tiles) {
-  cr_expect_leq(expect_same(text, ragged(10000)).launches, LAUNCHES);
-  expect_same(text, {30001});
+  cr_expect_leq(consumers_expect_same(text, consumers_ragged(10000)).launches, LAUNCHES);
+  consumers_expect_same(text, {30001});
 }
 
 Test(packs, with_windows_of_tiles) {
-  expect_same(text, ragged(34 * 2048 + 5), quick);
-  expect_same(text, ragged(64 * 2048), quick);
+  consumers_expect_same(text, consumers_ragged(34 * 2048 + 5), quick);
+  consumers_expect_same(text, consumers_ragged(64 * 2048), quick);
 }
 
 Test(packs, with_windows_of_windows) {
-  expect_same(text, ragged(1100 * 2048), quick);
+  consumers_expect_same(text, consumers_ragged(1100 * 2048), quick);
 }
 
 Test(packs, beside_a_reduction) {
-  expect_same(with_sum, ragged(5000));
-  expect_same(with_sum, {4000});
-  expect_same(with_sum, ints(3, 0));
+  consumers_expect_same(with_sum, consumers_ragged(5000));
+  consumers_expect_same(with_sum, {4000});
+  consumers_expect_same(with_sum, ints(3, 0));
 }
 
 /* Without memory for all elements, the separate operations count first. */
@@ -189,51 +189,52 @@ static const char *const scans[] = {scanning, scanning_floats};
 
 Test(scans, of_short_segments) {
   for (const char *definition : scans) {
-    expect_same(definition, {1});
-    expect_same(definition, ints(700, 3));
-    expect_same(definition, ragged(5000));
-    expect_same(definition, ints(3, 0));
+    consumers_expect_same(definition, {1});
+    consumers_expect_same(definition, ints(700, 3));
+    consumers_expect_same(definition, consumers_ragged(5000));
+    consumers_expect_same(definition, ints(3, 0));
   }
 }
 
 Test(scans, of_segments_of_rows) {
-  for (const char *definition : scans) expect_same(definition, {300, 0, 5000, 1, 8192, 7});
+  for (const char *definition : scans)
+    consumers_expect_same(definition, {300, 0, 5000, 1, 8192, 7});
 }
 
 Test(scans, of_chunks) {
   for (const char *definition : scans) {
-    expect_same(definition, {20001});
-    expect_same(definition, {8193, 0, 0, 5, 16384, 8191, 300, 9000});
-    expect_same(definition, ints(3, 10000));
+    consumers_expect_same(definition, {20001});
+    consumers_expect_same(definition, {8193, 0, 0, 5, 16384, 8191, 300, 9000});
+    consumers_expect_same(definition, ints(3, 10000));
   }
 }
 
 Test(scans, with_windows_of_chunks) {
   for (const char *definition : scans) {
-    expect_same(definition, {34 * 8192 + 5}, quick);
-    expect_same(definition, {5, 33 * 8192, 100, 32 * 8192 + 1}, quick);
+    consumers_expect_same(definition, {34 * 8192 + 5}, quick);
+    consumers_expect_same(definition, {5, 33 * 8192, 100, 32 * 8192 + 1}, quick);
   }
 }
 
 /* Copies to the device; what is zero before, where a segment is long; the kernel of the scan.
  */
 Test(scans, take_few_launches) {
-  cr_expect_leq(expect_same(scanning_floats, {5000}).launches, 2);
-  cr_expect_leq(expect_same(scanning_floats, {20000}).launches, 3);
+  cr_expect_leq(consumers_expect_same(scanning_floats, {5000}).launches, 2);
+  cr_expect_leq(consumers_expect_same(scanning_floats, {20000}).launches, 3);
 }
 
 /* A group of two PERMUTEs by one kernel; claims and what they bring by two. Under one segment,
  * which constants are for. */
 Test(scatters, give_what_the_operations_give) {
   for (const char *definition : {reversing, halving}) {
-    for (const int64_t n : {1, 33, 2049, 7000}) expect_same(definition, {n});
+    for (const int64_t n : {1, 33, 2049, 7000}) consumers_expect_same(definition, {n});
   }
 }
 
 /* Copies to the device, what is all ones or zero before, one kernel or two. */
 Test(scatters, take_few_launches) {
-  cr_expect_leq(expect_same(reversing, {5000}).launches, 3);
-  cr_expect_leq(expect_same(halving, {5000}).launches, 4);
+  cr_expect_leq(consumers_expect_same(reversing, {5000}).launches, 3);
+  cr_expect_leq(consumers_expect_same(halving, {5000}).launches, 4);
 }
 
 /* What is owned and not needed any more is written over, unless it is needed besides. */

@@ -137,7 +137,7 @@ struct session : superop_session {
   }
 };
 
-static outcome run_once(const superop *op, int which, const operands &in, bool kernels) {
+static outcome copies_run_once(const superop *op, int which, const operands &in, bool kernels) {
   session s(kernels);
   const std::vector<cvl_value> v = s.values(which, in);
   cvl_kernel *k = kernels ? s.b->superops->prepare(s.c, op) : nullptr;
@@ -147,11 +147,11 @@ static outcome run_once(const superop *op, int which, const operands &in, bool k
   return o;
 }
 
-static void compare(const superops *ops, int which, uint64_t seed, size_t segments,
-                    int64_t longest, int defect) {
+static void copies_compare(const superops *ops, int which, uint64_t seed, size_t segments,
+                           int64_t longest, int defect) {
   const operands in(which, seed, segments, longest, defect);
-  const outcome kernels = run_once(ops->ops[which], which, in, true),
-                nodes = run_once(ops->ops[which], which, in, false);
+  const outcome kernels = copies_run_once(ops->ops[which], which, in, true),
+                nodes = copies_run_once(ops->ops[which], which, in, false);
   cr_assert_eq(kernels.good, nodes.good, "superoperator %d, defect %d: faults %d, %d of %d",
                which, defect, (int)kernels.fault.kind, (int)nodes.fault.kind,
                (int)nodes.fault.site);
@@ -179,11 +179,11 @@ Test(copies, as_node_by_node) {
   for (int which = 0; which < SUPEROPS; which++) {
     for (int defect = 0; defect < DEFECTS; defect++) {
       for (uint64_t seed = 1; seed <= 3; seed++) {
-        compare(ops, which, seed, 40, 90, defect);
-        compare(ops, which, seed, 3, 900, defect);
+        copies_compare(ops, which, seed, 40, 90, defect);
+        copies_compare(ops, which, seed, 3, 900, defect);
       }
     }
-    compare(ops, which, 9, 500, 3, NOTHING);
+    copies_compare(ops, which, 9, 500, 3, NOTHING);
   }
   superops_free(ops);
 }

@@ -24,7 +24,7 @@ struct session : emulated_session {
   }
 };
 
-static ints numbers(int64_t n) {
+static ints descriptors_numbers(int64_t n) {
   ints x((size_t)n);
   for (int64_t i = 0; i < n; i++) x[(size_t)i] = i * 3;
   return x;
@@ -34,7 +34,7 @@ static ints numbers(int64_t n) {
 Test(descriptors, many_flags) {
   enum { N = (1 << 22) + 20001, SEGMENTS = 3 };
   session s;
-  const ints x = numbers(N), lengths = {70000, 0, N - 70000};
+  const ints x = descriptors_numbers(N), lengths = {70000, 0, N - 70000};
   std::vector<uint8_t> set(N);
   ints want, want_lengths(SEGMENTS);
   for (int64_t i = 0; i < N; i++) {
@@ -60,7 +60,7 @@ Test(descriptors, same_flags) {
   ints lengths = {N / 2, 0, N / 2};
   cvl_value f = s.upload(set), d{}, v[VECTORS], out[VECTORS], out_d[VECTORS];
   cr_assert(s.b->segdes_from_host(s.c, ++s.site, 3, lengths.data(), &d));
-  for (cvl_value &x : v) x = s.upload(numbers(N));
+  for (cvl_value &x : v) x = s.upload(descriptors_numbers(N));
   ints first = s.fetch(v[0]); /* all that was issued is done */
   const uint64_t before = s.launches(), waits = s.b->statistics(s.c).waits;
   for (int k = 0; k < VECTORS; k++) {
@@ -200,7 +200,7 @@ static ints segment_of_each(const ints &lengths) {
   return all;
 }
 
-static ints ranks_of(const ints &x, const ints &lengths) {
+static ints descriptors_ranks_of(const ints &x, const ints &lengths) {
   ints ranks;
   for (size_t s = 0, first = 0; s < lengths.size(); first += (size_t)lengths[s++]) {
     for (size_t i = first; i < first + (size_t)lengths[s]; i++) {
@@ -235,7 +235,7 @@ struct ranking : session {
     cvl_value r{};
     const uint64_t before = launches();
     cr_assert(apply(CALL_RANK, OP_RANK_UP, {v, d}, &r));
-    cr_assert(fetch(r) == ranks_of(x, lengths));
+    cr_assert(fetch(r) == descriptors_ranks_of(x, lengths));
     b->release(c, &r);
     return launches() - before;
   }

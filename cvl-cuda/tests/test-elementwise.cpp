@@ -195,12 +195,12 @@ Test(elementwise, division_of_constants_by_zero) {
 /* ---- operands that are computed ---- */
 
 /* A vector of the device. */
-static cvl_value vector_of(rig &r, const std::vector<int64_t> &x) {
+static cvl_value elementwise_vector_of(rig &r, const std::vector<int64_t> &x) {
   cvl_value v;
   cr_assert(r.table.from_host(r.c, 1, CVL_I64, x.size(), x.data(), &v));
   return v;
 }
-static std::vector<int64_t> elements_of(rig &r, const cvl_value &v) {
+static std::vector<int64_t> elementwise_elements_of(rig &r, const cvl_value &v) {
   cvl_size n = r.table.length(r.c, &v);
   cr_assert(r.table.resolve(r.c, &n));
   std::vector<int64_t> x(n.bound);
@@ -216,8 +216,8 @@ struct spread_rig : rig {
     const int64_t lengths_of[] = {3, 0, 1, 2};
     c->small = small;
     segdes_from_host(*c, 1, 4, lengths_of, &d);
-    values = vector_of(*this, {5, 6, 7, 8});
-    tens = vector_of(*this, {10, 10, 10, 20});
+    values = elementwise_vector_of(*this, {5, 6, 7, 8});
+    tens = elementwise_vector_of(*this, {10, 10, 10, 20});
     dist(*c, 1, values, d, &spread);
     index(*c, 1, values, tens, d, &counted);
   }
@@ -229,14 +229,14 @@ struct spread_rig : rig {
 Test(elementwise, computed_operands_on_either_side) {
   for (int64_t small : {0, 100}) {
     spread_rig r(small);
-    const cvl_value x = vector_of(r, {1, 2, 3, 4, 5, 6});
+    const cvl_value x = elementwise_vector_of(r, {1, 2, 3, 4, 5, 6});
     cr_assert(r.spread.as.vector->kind == SPREAD && r.counted.as.vector->kind == PROGRESSION);
     const cvl_value sum = r.apply(OP_ADD, r.spread, x),
                     both = r.apply(OP_SUB, r.counted, r.spread),
                     rest = r.apply(OP_MOD, r.counted, x);
-    cr_expect(elements_of(r, sum) == (std::vector<int64_t>{6, 7, 8, 11, 13, 14}));
-    cr_expect(elements_of(r, both) == (std::vector<int64_t>{0, 10, 20, 0, 0, 20}));
-    cr_expect(elements_of(r, rest) == (std::vector<int64_t>{0, 1, 1, 3, 3, 4}));
+    cr_expect(elementwise_elements_of(r, sum) == (std::vector<int64_t>{6, 7, 8, 11, 13, 14}));
+    cr_expect(elementwise_elements_of(r, both) == (std::vector<int64_t>{0, 10, 20, 0, 0, 20}));
+    cr_expect(elementwise_elements_of(r, rest) == (std::vector<int64_t>{0, 1, 1, 3, 3, 4}));
     for (cvl_value v : {x, sum, both, rest}) r.drop(v);
   }
 }
@@ -250,7 +250,8 @@ Test(elementwise, what_is_spread_stays_spread) {
     cr_expect(square.as.vector->kind == SPREAD &&
               square.as.vector->under.get() == r.d.as.segdes);
     cr_expect(square.as.vector->data->length == 4);
-    cr_expect(elements_of(r, square) == (std::vector<int64_t>{40, 40, 40, 70, 88, 88}));
+    cr_expect(elementwise_elements_of(r, square) ==
+              (std::vector<int64_t>{40, 40, 40, 70, 88, 88}));
     for (cvl_value v : {three, sum, square}) r.drop(v);
   }
 }
@@ -264,8 +265,9 @@ Test(elementwise, progressions_add_up_to_one) {
                     less = r.apply(OP_SUB, three, twice),
                     none = r.apply(OP_SUB, r.counted, r.counted);
     cr_expect(twice.as.vector->kind == PROGRESSION && less.as.vector->kind == PROGRESSION);
-    cr_expect(elements_of(r, less) == (std::vector<int64_t>{-12, -32, -52, -18, -21, -61}));
-    cr_expect(elements_of(r, none) == std::vector<int64_t>(6, 0));
+    cr_expect(elementwise_elements_of(r, less) ==
+              (std::vector<int64_t>{-12, -32, -52, -18, -21, -61}));
+    cr_expect(elementwise_elements_of(r, none) == std::vector<int64_t>(6, 0));
     for (cvl_value v : {three, sum, twice, less, none}) r.drop(v);
   }
 }
@@ -273,7 +275,7 @@ Test(elementwise, progressions_add_up_to_one) {
 /* A value of an empty segment is no element: it is not at fault. */
 Test(elementwise, faults_are_those_of_elements) {
   spread_rig r(100);
-  const cvl_value divisors = vector_of(r, {1, 0, 2, 0});
+  const cvl_value divisors = elementwise_vector_of(r, {1, 0, 2, 0});
   cvl_value by, out;
   dist(*r.c, 1, divisors, r.d, &by);
   const cvl_value operands[] = {r.spread, by};
@@ -327,7 +329,7 @@ Test(elementwise, sums_of_known_sums_need_no_wait) {
 enum : int64_t { FAR = (int64_t)1 << 31 };
 
 /* A pointer whose element `at` is *p: it is used for no other. */
-template <class T> static ptr<T> only(T *p, int64_t at) {
+template <class T> static ptr<T> elementwise_only(T *p, int64_t at) {
   return pointer_to<T>((void *)((uintptr_t)p - (uintptr_t)at * sizeof(T)));
 }
 
@@ -347,15 +349,17 @@ Test(rank, keys_and_ranks_beyond_32_bits) {
   x.kind = ALL_EQUAL;
   x.first = 5;
   const keys_body<int32_t, uint64_t, uint64_t> keys{
-      x, {three_far(), nullptr}, false, true, only(&stored_key, i), only(&stored_position, i)};
+      x,    {three_far(), nullptr},           false,
+      true, elementwise_only(&stored_key, i), elementwise_only(&stored_position, i)};
   keys(i);
   cr_expect(stored_position == (uint64_t)i);
   cr_expect(stored_key == ((uint64_t)2 << 32 | 0x80000005u));
 
   uint64_t position = (uint64_t)FAR + 1;
   int64_t rank_there = -1;
-  const ranks_body<uint64_t, int64_t> ranks{
-      {three_far(), nullptr}, only<const uint64_t>(&position, i), only(&rank_there, FAR + 1)};
+  const ranks_body<uint64_t, int64_t> ranks{{three_far(), nullptr},
+                                            elementwise_only<const uint64_t>(&position, i),
+                                            elementwise_only(&rank_there, FAR + 1)};
   ranks(i);
   cr_expect(rank_there == 7);
 }

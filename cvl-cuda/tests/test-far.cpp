@@ -23,7 +23,7 @@ template <class T, class U> static ptr<T> from_on(int64_t first, std::vector<U> 
   return pointer_to<T>((void *)((uintptr_t)x.data() - (uintptr_t)first * sizeof(T)));
 }
 
-static segments equal_segments(int64_t count, int64_t length) {
+static segments far_equal_segments(int64_t count, int64_t length) {
   segments d{};
   d.count = count;
   d.equal = length;
@@ -46,11 +46,11 @@ template <class T> static operand<T> line(T first, T step) {
   x.kind = PROGRESSION;
   x.first = first;
   x.step = step;
-  x.under = equal_segments(1, 4 * HUGE);
+  x.under = far_equal_segments(1, 4 * HUGE);
   return x;
 }
 
-template <class F> static void run_block(const F &f, int64_t number) {
+template <class F> static void far_run_block(const F &f, int64_t number) {
   host_block<F> b;
   b.number = number;
   b.number_of_blocks = number + 1;
@@ -60,7 +60,7 @@ template <class F> static void run_block(const F &f, int64_t number) {
 
 /* ---- PACK ---- */
 
-static bool is_set(int64_t i) {
+static bool far_is_set(int64_t i) {
   return i % 7 < 3 || i % 64 == 63;
 }
 
@@ -73,7 +73,7 @@ struct packed {
   std::vector<uint64_t> tiles = std::vector<uint64_t>(2);
 
   packed() {
-    for (int64_t i = 0; i < SOME; i++) flags[(size_t)i] = is_set(HUGE + i);
+    for (int64_t i = 0; i < SOME; i++) flags[(size_t)i] = far_is_set(HUGE + i);
     index_flags body{};
     flags_to_index &x = body.list[body.count++];
     x.flags.kind = FROM_MEMORY;
@@ -82,11 +82,11 @@ struct packed {
     x.n = HUGE + SOME;
     x.words = from_on<pack_word>(HUGE / 64, words);
     x.tiles = from_on<uint64_t>(HUGE / PACK_TILE, tiles);
-    for (int64_t tile : {0, 1}) run_block(body, HUGE / PACK_TILE + tile);
+    for (int64_t tile : {0, 1}) far_run_block(body, HUGE / PACK_TILE + tile);
   }
   static int64_t set_before(int64_t i, int64_t from = HUGE) {
     int64_t n = 0;
-    for (int64_t k = from; k < i; k++) n += is_set(k);
+    for (int64_t k = from; k < i; k++) n += far_is_set(k);
     return n;
   }
 };
@@ -97,7 +97,7 @@ Test(far, pack_words) {
     const pack_word &w = p.words[(size_t)i / 64];
     cr_assert_eq(w.before, packed::set_before(HUGE + i, HUGE + i / PACK_TILE * PACK_TILE));
     for (int64_t k = 0; k < 64 && i + k < SOME; k++)
-      cr_assert_eq(w.bits >> k & 1, is_set(HUGE + i + k), "flag %d", (int)(i + k));
+      cr_assert_eq(w.bits >> k & 1, far_is_set(HUGE + i + k), "flag %d", (int)(i + k));
   }
   cr_assert_eq((int64_t)p.tiles[0], packed::set_before(HUGE + PACK_TILE));
   cr_assert_eq((int64_t)p.tiles[1], packed::set_before(HUGE + SOME, HUGE + PACK_TILE));
@@ -135,10 +135,10 @@ Test(far, pack_elements) {
       v.from.data = from_on<const uint64_t>(HUGE, values);
     }
     v.to = from_on<uint64_t>(BEFORE, out);
-    for (int64_t b = HUGE / KEEP_TILE; b < k.f.moves; b++) run_block(k.body, b);
+    for (int64_t b = HUGE / KEEP_TILE; b < k.f.moves; b++) far_run_block(k.body, b);
     size_t at = 0;
     for (int64_t i = 0; i < SOME; i++) {
-      if (is_set(HUGE + i)) cr_assert_eq(out[at++], values[(size_t)i]);
+      if (far_is_set(HUGE + i)) cr_assert_eq(out[at++], values[(size_t)i]);
     }
     cr_assert_eq(out[at], 0);
   }
@@ -151,15 +151,15 @@ Test(far, pack_offsets) {
                        offsets(starts.size(), -1);
   k.f.d = with_offsets(starts);
   k.f.offsets = pointer_to<int64_t>(offsets.data());
-  run_block(k.body, k.f.moves);
+  far_run_block(k.body, k.f.moves);
   for (size_t s = 0; s < starts.size(); s++)
     cr_assert_eq(offsets[s], BEFORE + packed::set_before(starts[s]));
 
   std::vector<int64_t> many(SOME + 1, -1);
-  k.f.d = equal_segments(k.f.n, 1);
+  k.f.d = far_equal_segments(k.f.n, 1);
   k.f.offsets = from_on<int64_t>(HUGE, many);
   for (int64_t first = HUGE; first <= k.f.n; first += KEEP_TILE)
-    run_block(k.body, k.f.moves + first / KEEP_TILE);
+    far_run_block(k.body, k.f.moves + first / KEEP_TILE);
   for (int64_t i = 0; i <= SOME; i++)
     cr_assert_eq(many[(size_t)i], BEFORE + packed::set_before(HUGE + i));
 }
@@ -175,7 +175,7 @@ Test(far, pack_total) {
   k.body.list[0].width = 8;
   k.body.list[0].from.kind = ALL_EQUAL;
   k.f.total = pointer_to<int64_t>(total);
-  run_block(k.body, 0);
+  far_run_block(k.body, 0);
   cr_assert_eq(total[0], BEFORE);
   cr_assert_eq(total[1], 0);
   cr_assert_eq(total[2], BEFORE);
@@ -207,7 +207,7 @@ template <class T> static void offsets_of_far_lengths() {
   body.bad = {&slot, 1};
   for (int64_t begin : {(int64_t)0, (int64_t)WINDOW})
     body.published.publish(WINDOW_LEVEL, begin, 5 * (uint64_t)WINDOW);
-  run_block(body, tile);
+  far_run_block(body, tile);
   for (int64_t k = 0; k <= 3000; k++) cr_assert_eq(offsets[(size_t)k], 5 * (HUGE + k));
   cr_assert_eq(offsets[3001], -1);
   cr_assert_eq(total[0], 5 * count);
@@ -215,7 +215,7 @@ template <class T> static void offsets_of_far_lengths() {
 
   counters[TILES_TAKEN] = (uint64_t)tile;
   body.lengths.first = -1;
-  run_block(body, tile);
+  far_run_block(body, tile);
   cr_assert_eq(slot.kind, CVL_E_NEGATIVE_LENGTH);
   cr_assert_eq(slot.position, HUGE);
   cr_assert_eq(offsets[3000], 0);
@@ -279,7 +279,7 @@ Test(far, directory_and_ids) {
 Test(far, the_last_id) {
   const int64_t last = UINT32_MAX;
   std::vector<uint32_t> ids(1);
-  const segments d = equal_segments(last + 1, 1);
+  const segments d = far_equal_segments(last + 1, 1);
   const map_body<id_at, uint32_t> make{{d}, from_on<uint32_t>(last, ids)};
   make(last);
   cr_assert_eq((numbered_segments{d, from_on<const uint32_t>(last, ids)}.of(last)), last);
@@ -292,13 +292,13 @@ Test(far, spread) {
   operand<int64_t> x{};
   x.kind = SPREAD;
   x.data = pointer_to<const int64_t>(data.data());
-  x.under = equal_segments(3, HUGE);
+  x.under = far_equal_segments(3, HUGE);
   for (int64_t s = 0; s < 3; s++) {
     cr_assert_eq(x[s * HUGE], data[(size_t)s]);
     cr_assert_eq(x[(s + 1) * HUGE - 1], data[(size_t)s]);
   }
   x.data = from_on<const int64_t>(HUGE, data); /* and so many segments */
-  x.under = equal_segments(HUGE + 3, 2);
+  x.under = far_equal_segments(HUGE + 3, 2);
   cr_assert_eq(x[2 * (HUGE + 1) + 1], 8);
 }
 
@@ -308,7 +308,7 @@ template <class T> static void progressions() {
   x.kind = PROGRESSION;
   x.data = pointer_to<const T>(first.data());
   x.steps = pointer_to<const T>(steps.data());
-  x.under = equal_segments(3, HUGE + 1);
+  x.under = far_equal_segments(3, HUGE + 1);
   for (int64_t s = 0; s < 3; s++) {
     for (int64_t j : {(int64_t)0, (int64_t)INT32_MAX + 2, HUGE - 1, HUGE}) {
       const uint64_t want =
@@ -348,8 +348,8 @@ Test(far, index_and_dist_of_the_back_end) {
 /* Element 2 of each of HUGE + 3 segments of 5. */
 static addresses<int64_t, ONE_OF_EACH> third_of_each(fault_slot *slot) {
   addresses<int64_t, ONE_OF_EACH> x{};
-  x.near = equal_segments(HUGE + 3, 1);
-  x.far = equal_segments(HUGE + 3, 5);
+  x.near = far_equal_segments(HUGE + 3, 1);
+  x.far = far_equal_segments(HUGE + 3, 5);
   x.index.kind = ALL_EQUAL;
   x.index.first = 2;
   x.bad = {slot, 1};
@@ -432,7 +432,7 @@ Test(far, generated_maps) {
   gather_and_index body{};
   body.values = line<int64_t>(0, 2);
   body.at = line<int64_t>(-length, 1); /* of the second segment: the index itself */
-  body.d = equal_segments(2, length);
+  body.d = far_equal_segments(2, length);
   body.bad = {&slot, 1};
   for (int64_t j : {(int64_t)INT32_MAX + 2, HUGE + 3}) {
     const int64_t i = length + j;
@@ -467,8 +467,8 @@ Test(far, generated_reductions) {
   std::vector<int64_t> partial((size_t)BLOCK_SLOTS, 0);
   sum_of_slots body{};
   body.x = line<int64_t>(0, 1);
-  body.x.under = equal_segments(1, 3 * length);
-  body.d = equal_segments(3, length);
+  body.x.under = far_equal_segments(1, 3 * length);
+  body.d = far_equal_segments(3, length);
   body.n = slot_count(body.d.total, body.d.count, CVL_REDUCE_BLOCK);
   const int64_t slot = first_slot(body.d, 1, CVL_REDUCE_BLOCK) / BLOCK_SLOTS * BLOCK_SLOTS;
   body.partial = from_on<int64_t>(slot + BLOCK_SLOTS, partial);

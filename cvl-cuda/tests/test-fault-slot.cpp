@@ -11,8 +11,8 @@
 #include <thread>
 #include <vector>
 
-static void step();
-#define RAVEL_STEP step()
+static void fault_slot_step();
+#define RAVEL_STEP fault_slot_step()
 #include "cvl-cuda/pointer.hpp"
 
 extern "C" {
@@ -28,7 +28,7 @@ struct fault {
 };
 
 /* What else is written with a fault follows from its position: a mixture of two is found. */
-static void report(fault_slot *slot, const fault &f) {
+static void fault_slot_report(fault_slot *slot, const fault &f) {
   faults{slot, f.site}.report(f.kind, f.position, f.position + 1, f.position + 2,
                               f.position + 3);
 }
@@ -55,7 +55,7 @@ Test(fault_slot, keeps_the_first_whatever_the_order) {
     size_t best = order[0];
     for (size_t k : order) {
       best = std::min(best, k);
-      report(&slot, by_rank[k]);
+      fault_slot_report(&slot, by_rank[k]);
       expect_kept(slot, by_rank[best], "in order");
     }
   } while (std::next_permutation(order.begin(), order.end()));
@@ -64,11 +64,11 @@ Test(fault_slot, keeps_the_first_whatever_the_order) {
 /* Only the version says whether something was written. */
 Test(fault_slot, is_not_locked_by_what_comes_later) {
   fault_slot slot{};
-  report(&slot, by_rank[1]);
+  fault_slot_report(&slot, by_rank[1]);
   cr_assert_eq(slot.version, 2);
-  for (size_t k = 1; k < by_rank.size(); k++) report(&slot, by_rank[k]);
+  for (size_t k = 1; k < by_rank.size(); k++) fault_slot_report(&slot, by_rank[k]);
   cr_assert_eq(slot.version, 2);
-  report(&slot, by_rank[0]);
+  fault_slot_report(&slot, by_rank[0]);
   cr_assert_eq(slot.version, 4);
 }
 
@@ -77,14 +77,14 @@ Test(fault_slot, is_not_locked_by_what_comes_later) {
 Test(fault_slot, seen_half_written_is_looked_at_again) {
   const fault old{5, CVL_E_INDEX, 3}, next{2, CVL_E_INDEX, 100}, mine{2, CVL_E_INDEX, 50};
   fault_slot slot{};
-  report(&slot, old);
+  fault_slot_report(&slot, old);
   const uint32_t version = slot.version;
   stored(&slot.version, version + 1);
   stored(&slot.site, next.site);
   std::atomic<bool> started{false};
   std::thread other([&] {
     started = true;
-    report(&slot, mine);
+    fault_slot_report(&slot, mine);
   });
   while (!started) std::this_thread::yield();
   std::this_thread::sleep_for(std::chrono::milliseconds(50));
@@ -110,17 +110,17 @@ struct schedule {
 };
 static schedule *scheduled;
 
-static void step() {
+static void fault_slot_step() {
   if (scheduled) swapcontext(&scheduled->thread[scheduled->now], &scheduled->main);
 }
 
 static void run_thread() {
   const unsigned t = scheduled->now;
-  for (const fault &f : scheduled->reports[t]) report(scheduled->slot, f);
+  for (const fault &f : scheduled->reports[t]) fault_slot_report(scheduled->slot, f);
   scheduled->runs[t] = false;
 }
 
-static void run_all(schedule &s, std::minstd_rand &random) {
+static void fault_slot_run_all(schedule &s, std::minstd_rand &random) {
   for (unsigned t = 0; t < THREADS; t++) {
     getcontext(&s.thread[t]);
     s.stack[t].resize(STACK);
@@ -151,7 +151,7 @@ Test(fault_slot, keeps_the_first_of_threads_whatever_their_schedule) {
                                                                0, 0,      0};
                                             if (faults::comes_first(x, first)) first = x;
     };
-    report(&slot, {9, CVL_E_INDEX, -1});
+    fault_slot_report(&slot, {9, CVL_E_INDEX, -1});
     s.slot = &slot;
     for (std::vector<fault> &of : s.reports) {
       of.clear();
@@ -160,7 +160,7 @@ Test(fault_slot, keeps_the_first_of_threads_whatever_their_schedule) {
                       (int64_t)(random() % 6)});
       for (const fault &f : of) note(f);
     }
-    run_all(s, random);
+    fault_slot_run_all(s, random);
     expect_kept(slot, {first.site, first.kind, first.position}, "scheduled");
   }
 }
@@ -170,7 +170,8 @@ Test(fault_slot, keeps_the_first_of_threads_at_the_same_time) {
   enum { MANY = 200000 };
   fault_slot slot{};
   const auto run = [&](int64_t t) {
-    for (int64_t k = MANY; k > 0; k--) report(&slot, {3, CVL_E_INDEX, THREADS * k + t});
+    for (int64_t k = MANY; k > 0; k--)
+      fault_slot_report(&slot, {3, CVL_E_INDEX, THREADS * k + t});
   };
   std::vector<std::thread> threads;
   for (int64_t t = 0; t < THREADS; t++) threads.emplace_back(run, t);

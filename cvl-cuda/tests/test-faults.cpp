@@ -81,7 +81,7 @@ struct program {
 };
 
 /* Sums of x + x + 1, each, by segment and before each; and those of its elements under 0. */
-static bool compute(program &p) {
+static bool faults_compute(program &p) {
   std::vector<int64_t> x(N), lengths(SEGMENTS), sums(SEGMENTS), before(N), kept,
       kept_lengths(SEGMENTS);
   int64_t at = 0;
@@ -111,7 +111,7 @@ static bool compute(program &p) {
 }
 
 /* `extra`: elements of a vector uploaded first, to make the device take more memory. */
-static outcome run(const std::string &fail, size_t extra = 0) {
+static outcome faults_run(const std::string &fail, size_t extra = 0) {
   setenv("RAVEL_FAIL_CALL", fail.c_str(), 1);
   outcome o;
   program p;
@@ -129,7 +129,7 @@ static outcome run(const std::string &fail, size_t extra = 0) {
   }
   p.held.reserve(100);
   if (extra > 0) p.upload(std::vector<int64_t>(extra));
-  o.right = compute(p);
+  o.right = faults_compute(p);
   if (p.b->check(p.c, true, &o.fault) && o.fault.text) o.text = o.fault.text;
   if (o.fault.kind == CVL_E_MEMORY) { /* of which the context recovers */
     cvl_error again{};
@@ -139,12 +139,12 @@ static outcome run(const std::string &fail, size_t extra = 0) {
   return o;
 }
 
-static bool says_which(const std::string &text) {
+static bool faults_says_which(const std::string &text) {
   return text.find("made to fail, call ") != std::string::npos;
 }
 
 Test(faults, none_where_no_call_fails) {
-  const outcome o = run("0");
+  const outcome o = faults_run("0");
   cr_assert(o.opened);
   cr_assert_eq(o.fault.kind, CVL_E_NONE);
   cr_assert(o.right);
@@ -155,13 +155,13 @@ Test(faults, none_where_no_call_fails) {
 static const char *const devices[] = {"", "small=0,deferred,check",
                                       "small=0,deferred,check,staging=50000"};
 
-static void lose_at_each_call(const char *device) {
+static void faults_lose_at_each_call(const char *device) {
   setenv("RAVEL_EMULATION", device, 1);
   int lost = 0;
   for (int n = 1; n < MOST_CALLS; n++) {
-    const outcome o = run(std::to_string(n));
+    const outcome o = faults_run(std::to_string(n));
     if (!o.opened) {
-      cr_assert(says_which(o.why), "call %d: %s", n, o.why.c_str());
+      cr_assert(faults_says_which(o.why), "call %d: %s", n, o.why.c_str());
       continue;
     }
     if (o.fault.kind == CVL_E_NONE) {
@@ -170,20 +170,20 @@ static void lose_at_each_call(const char *device) {
       return; /* past the last call */
     }
     cr_assert_eq(o.fault.kind, CVL_E_DEVICE, "call %d: fault %d", n, o.fault.kind);
-    cr_assert(says_which(o.text), "call %d: %s", n, o.text.c_str());
+    cr_assert(faults_says_which(o.text), "call %d: %s", n, o.text.c_str());
     lost++;
   }
   cr_assert_fail("there is no last call");
 }
 
 Test(faults, a_device_lost_at_any_call_is_reported) {
-  for (const char *device : devices) lose_at_each_call(device);
+  for (const char *device : devices) faults_lose_at_each_call(device);
 }
 
 Test(faults, a_device_without_memory_is_reported) {
   int without = 0;
   for (int n = 1; n < MOST_CALLS; n++) {
-    const outcome o = run("memory:" + std::to_string(n), BIG);
+    const outcome o = faults_run("memory:" + std::to_string(n), BIG);
     if (!o.opened) {
       cr_assert(o.why.find("memory") != std::string::npos, "call %d: %s", n, o.why.c_str());
       continue;

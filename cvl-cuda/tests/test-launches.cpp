@@ -79,7 +79,7 @@ struct session : emulated_session {
   uint64_t waits() { return b->statistics(c).waits; }
 };
 
-static ints some(size_t n, uint64_t seed) {
+static ints launches_some(size_t n, uint64_t seed) {
   ints x(n);
   for (int64_t &y : x) {
     seed = seed * 6364136223846793005u + 1442695040888963407u;
@@ -115,7 +115,7 @@ Test(launches, a_number_of_kept_elements_is_a_length) {
   session s;
   std::vector<uint8_t> set(5000);
   for (size_t i = 0; i < set.size(); i++) set[i] = i % 3 == 0;
-  const cvl_value v = s.upload(some(set.size(), 1)), f = s.upload(set),
+  const cvl_value v = s.upload(launches_some(set.size(), 1)), f = s.upload(set),
                   d = cvl_one_segment(set.size());
   cvl_value kept{}, kept_d{}, n{};
   s.settle();
@@ -186,7 +186,8 @@ struct packed {
   cvl_value v, d;
 };
 
-static packed pack(session &s, const cvl_value &v, const cvl_value &flags, const cvl_value &d) {
+static packed launches_pack(session &s, const cvl_value &v, const cvl_value &flags,
+                            const cvl_value &d) {
   packed p{};
   cr_assert(s.apply(CALL_PACK, OP_PACK, {v, flags, d}, &p.v, &p.d));
   s.hold(p.v);
@@ -194,14 +195,14 @@ static packed pack(session &s, const cvl_value &v, const cvl_value &flags, const
   return p;
 }
 
-static cvl_value map(session &s, cvl_op op, const std::vector<cvl_value> &v) {
+static cvl_value launches_map(session &s, cvl_op op, const std::vector<cvl_value> &v) {
   cvl_value r{};
   cr_assert(s.apply(CALL_ELEMENTWISE, op, v, &r));
   return s.hold(r);
 }
 
 /* Every how many-th element is kept. */
-static std::vector<uint8_t> each(size_t n, size_t apart) {
+static std::vector<uint8_t> launches_each(size_t n, size_t apart) {
   std::vector<uint8_t> set(n);
   for (size_t i = 0; i < n; i += apart) set[i] = 1;
   return set;
@@ -210,30 +211,30 @@ static std::vector<uint8_t> each(size_t n, size_t apart) {
 /* PACK, maps, DIST, reductions, a gather: nothing is known before the results are read. */
 static void expect_no_wait(size_t n, size_t apart, const ints &lengths) {
   session s;
-  const ints x = some(n, 1);
-  const cvl_value v = s.upload(x), f = s.upload(each(n, apart)),
+  const ints x = launches_some(n, 1);
+  const cvl_value v = s.upload(x), f = s.upload(launches_each(n, apart)),
                   d = lengths.empty() ? cvl_one_segment(n) : s.segments(lengths);
   s.settle();
   const uint64_t waits = s.waits();
-  const packed p = pack(s, v, f, d);
+  const packed p = launches_pack(s, v, f, d);
   cvl_value five = cvl_scalar_int(CVL_I64, 5), fives{}, gathered{}, ups{};
-  const cvl_value twice = map(s, OP_ADD, {p.v, p.v});
+  const cvl_value twice = launches_map(s, OP_ADD, {p.v, p.v});
   const cvl_value per_segment = s.reduce(OP_MAX, p.v, p.d);
   if (lengths.empty()) {
     cr_assert(s.apply(CALL_DIST, OP_DIST, {five, p.d}, &fives));
   } else {
     cr_assert(s.apply(CALL_DIST, OP_DIST, {per_segment, p.d}, &fives));
   }
-  const cvl_value less = map(s, OP_SUB, {twice, s.hold(fives)});
+  const cvl_value less = launches_map(s, OP_SUB, {twice, s.hold(fives)});
   const cvl_value zero = cvl_scalar_int(CVL_I64, 0), one = cvl_scalar_int(CVL_I64, 1);
   cr_assert(s.apply(CALL_INDEX, OP_INDEX, {zero, one, p.d}, &ups));
   s.hold(ups);
   cr_assert(s.apply(CALL_PERMUTE, OP_BPERMUTE, {less, ups, {}, {}, p.d, p.d}, &gathered));
   const cvl_value sums = s.reduce(OP_ADD, s.hold(gathered), p.d);
-  const cvl_value odd = map(s, OP_GT, {less, map(s, OP_MOD, {twice, fives})});
+  const cvl_value odd = launches_map(s, OP_GT, {less, launches_map(s, OP_MOD, {twice, fives})});
   cr_assert_eq(s.waits(), waits, "%d waits", (int)(s.waits() - waits));
   cr_assert_neq(s.b->length(s.c, &gathered).symbol, 0);
-  const packed again = pack(s, twice, odd, p.d);
+  const packed again = launches_pack(s, twice, odd, p.d);
   const cvl_value most = s.reduce(OP_MAX, again.v, again.d);
 
   ints want_sums, want_again, all = lengths.empty() ? ints{(int64_t)n} : lengths;
@@ -267,13 +268,13 @@ Test(launches, operations_go_on_with_what_was_packed) {
 
 Test(launches, nothing_that_was_packed_is_no_element) {
   session s;
-  const cvl_value v = s.upload(some(3000, 1)), f = s.upload(std::vector<uint8_t>(3000)),
-                  zeros = s.upload(ints(3000));
+  const cvl_value v = s.upload(launches_some(3000, 1)),
+                  f = s.upload(std::vector<uint8_t>(3000)), zeros = s.upload(ints(3000));
   s.settle();
   const uint64_t waits = s.waits();
-  const packed p = pack(s, v, f, cvl_one_segment(3000)),
-               q = pack(s, zeros, f, cvl_one_segment(3000));
-  const cvl_value r = map(s, OP_DIV, {p.v, q.v}); /* no element is divided by 0 */
+  const packed p = launches_pack(s, v, f, cvl_one_segment(3000)),
+               q = launches_pack(s, zeros, f, cvl_one_segment(3000));
+  const cvl_value r = launches_map(s, OP_DIV, {p.v, q.v}); /* no element is divided by 0 */
   const cvl_value sum = s.reduce(OP_ADD, r, p.d);
   cr_assert_eq(s.waits(), waits);
   cr_assert(s.fetch(sum) == ints{0});
@@ -285,13 +286,14 @@ static bool divides_by_zero(size_t kept, cvl_error *e) {
   session s;
   std::vector<uint8_t> flags(3000);
   std::fill(flags.begin(), flags.begin() + (long)kept, (uint8_t)1);
-  const packed p = pack(s, s.upload(some(3000, 1)), s.upload(flags), cvl_one_segment(3000));
+  const packed p = launches_pack(s, s.upload(launches_some(3000, 1)), s.upload(flags),
+                                 cvl_one_segment(3000));
   const cvl_value one = cvl_scalar_int(CVL_I64, 1), zero = cvl_scalar_int(CVL_I64, 0);
   cvl_value ones{}, zeros{};
   cr_assert(s.apply(CALL_DIST, OP_DIST, {one, p.d}, &ones));
   cr_assert(s.apply(CALL_DIST, OP_DIST, {zero, p.d}, &zeros));
   const uint64_t waits = s.waits();
-  map(s, OP_DIV, {s.hold(ones), s.hold(zeros)});
+  launches_map(s, OP_DIV, {s.hold(ones), s.hold(zeros)});
   cr_assert_eq(s.waits(), waits);
   return s.b->check(s.c, true, e);
 }
@@ -307,14 +309,14 @@ Test(launches, constants_are_at_fault_only_where_there_are_elements) {
 /* Small results are copied to the host, of a bound all. */
 Test(launches, what_was_packed_of_little_is_copied_to_the_host) {
   session s(CVL_I64, "4096");
-  const ints x = some(9000, 1), lengths(3000, 3);
+  const ints x = launches_some(9000, 1), lengths(3000, 3);
   ints want;
   const cvl_value v = s.upload(x), d = s.segments(lengths);
   const cvl_value sums = s.reduce(OP_ADD, v, d), most = s.reduce(OP_MAX, v, d);
-  const cvl_value flags = map(s, OP_GT, {sums, map(s, OP_ADD, {most, most})});
-  const packed p = pack(s, sums, flags, cvl_one_segment(3000));
+  const cvl_value flags = launches_map(s, OP_GT, {sums, launches_map(s, OP_ADD, {most, most})});
+  const packed p = launches_pack(s, sums, flags, cvl_one_segment(3000));
   const uint64_t waits = s.waits();
-  const cvl_value twice = map(s, OP_ADD, {p.v, p.v});
+  const cvl_value twice = launches_map(s, OP_ADD, {p.v, p.v});
   cr_assert_eq(s.waits(), waits);
   for (size_t i = 0; i < x.size(); i += 3) {
     const int64_t sum = x[i] + x[i + 1] + x[i + 2];
@@ -329,9 +331,9 @@ Test(launches, what_was_packed_is_at_fault_where_it_is) {
   cvl_error e{};
   ints x(9000, 1);
   x[6000] = 0;
-  const cvl_value v = s.upload(x), f = s.upload(each(9000, 3));
-  const packed p = pack(s, v, f, cvl_one_segment(9000));
-  map(s, OP_DIV, {p.v, p.v});
+  const cvl_value v = s.upload(x), f = s.upload(launches_each(9000, 3));
+  const packed p = launches_pack(s, v, f, cvl_one_segment(9000));
+  launches_map(s, OP_DIV, {p.v, p.v});
   cr_assert(s.b->check(s.c, true, &e));
   cr_assert_eq(e.kind, CVL_E_DIVIDE_BY_ZERO);
   cr_assert_eq(e.position, 2000);
@@ -343,9 +345,9 @@ Test(launches, bounds_give_way_where_memory_is_short) {
   for (uint64_t nth = 1; nth < 40; nth++) {
     session s;
     cvl_error e{};
-    const ints x = some(4000, 1);
-    const cvl_value v = s.upload(x), f = s.upload(each(4000, 2));
-    const packed p = pack(s, v, f, cvl_one_segment(4000));
+    const ints x = launches_some(4000, 1);
+    const cvl_value v = s.upload(x), f = s.upload(launches_each(4000, 2));
+    const packed p = launches_pack(s, v, f, cvl_one_segment(4000));
     cvl_value r{};
     const cvl_value two[] = {p.v, p.v};
     s.b->fail_allocation(s.c, nth);
@@ -366,7 +368,7 @@ Test(launches, bounds_give_way_where_memory_is_short) {
 Test(launches, a_total_is_what_it_has_to_be) {
   for (const int64_t segments : {7, 3000}) {
     session s;
-    const ints lengths((size_t)segments, 3), x = some((size_t)segments * 3, 1);
+    const ints lengths((size_t)segments, 3), x = launches_some((size_t)segments * 3, 1);
     const cvl_value v = s.upload(x), l = s.upload(lengths);
     s.reduce(OP_XOR, v, cvl_one_segment(x.size()));
     s.settle();
@@ -391,7 +393,7 @@ Test(launches, a_total_that_is_not_what_it_has_to_be_is_a_fault) {
     for (const size_t n : {(size_t)segments * 2, (size_t)segments * 4}) {
       session s;
       cvl_error e{};
-      const ints lengths((size_t)segments, 3), x = some(n, 1);
+      const ints lengths((size_t)segments, 3), x = launches_some(n, 1);
       const cvl_value v = s.upload(x), l = s.upload(lengths), zero = s.upload(ints(n));
       const cvl_value d = s.make_segdes(l);
       const uint64_t waits = s.waits(), site = ++s.site;
@@ -403,7 +405,7 @@ Test(launches, a_total_that_is_not_what_it_has_to_be_is_a_fault) {
       cr_assert(s.apply(CALL_PERMUTE, OP_BPERMUTE, {v, ups, {}, {}, d, d}, &gathered));
       s.reduce(OP_ADD, s.hold(gathered), d);
       s.site = site - 1; /* the same operation */
-      map(s, OP_DIV, {v, zero});
+      launches_map(s, OP_DIV, {v, zero});
       cr_assert_eq(s.waits(), waits);
       cr_assert(s.b->check(s.c, true, &e));
       cr_assert_eq(e.kind, CVL_E_SIZE);
@@ -425,7 +427,7 @@ Test(launches, vectors_are_reduced_together) {
   const ints lengths = {0, 3000, 1, 1024, 975};
   const cvl_value d = s.segments(lengths), other = s.segments({1000, 2000, 1000, 500, 500});
   cvl_value v[VECTORS], sum[VECTORS], most[VECTORS];
-  for (int k = 0; k < VECTORS; k++) v[k] = s.upload(some(N, (uint64_t)k + 1));
+  for (int k = 0; k < VECTORS; k++) v[k] = s.upload(launches_some(N, (uint64_t)k + 1));
   for (int k = 0; k < VECTORS; k++) s.reduce(OP_XOR, v[k], cvl_one_segment(N));
   s.settle();
   const uint64_t before = s.launches();
@@ -439,11 +441,11 @@ Test(launches, vectors_are_reduced_together) {
       s.launches() - before, 2 * 2 * 2 + 2 + WINDOW + BEGINNING,
       "two levels of two launches for eight vectors and one, and of another descriptor: %d",
       (int)(s.launches() - before));
-  const ints first = some(N, 1);
+  const ints first = launches_some(N, 1);
   cr_assert_eq(s.fetch(by_other)[0],
                std::accumulate(first.begin(), first.begin() + 1000, (int64_t)0));
   for (int k = 0; k < VECTORS; k++) {
-    const ints x = some(N, (uint64_t)k + 1), sums = s.fetch(sum[k]),
+    const ints x = launches_some(N, (uint64_t)k + 1), sums = s.fetch(sum[k]),
                greatest = s.fetch(most[k]);
     size_t at = 0;
     for (size_t i = 0; i < lengths.size(); at += (size_t)lengths[i++]) {
@@ -457,7 +459,7 @@ Test(launches, vectors_are_reduced_together) {
 Test(launches, vectors_are_packed_together_by_several_flags) {
   enum { N = 40000, FLAGS = 5 };
   session s;
-  const ints x = some(N, 1), lengths = {N / 2, 0, N / 2};
+  const ints x = launches_some(N, 1), lengths = {N / 2, 0, N / 2};
   const cvl_value v = s.upload(x), d = s.segments(lengths);
   cvl_value f[FLAGS], out[FLAGS], out_d[FLAGS], more, more_d;
   for (int k = 0; k < FLAGS; k++) {
@@ -500,7 +502,7 @@ Test(launches, memory_is_set_before_the_window) {
   session s;
   ints turned(N);
   for (size_t i = 0; i < N; i++) turned[i] = (int64_t)(N - 1 - i);
-  const ints x = some(N, 1);
+  const ints x = launches_some(N, 1);
   const cvl_value v = s.upload(x), d = cvl_one_segment(N);
   cvl_value index[3], out[3];
   for (cvl_value &i : index) i = s.upload(turned);
@@ -527,7 +529,7 @@ Test(launches, memory_is_set_before_the_window) {
 Test(launches, a_long_scan_clears_nothing) {
   session s;
   for (const size_t n : {20000, 9000, 40000, 70000, 30000}) {
-    const ints x = some(n, n);
+    const ints x = launches_some(n, n);
     const cvl_value v = s.upload(x), d = cvl_one_segment(n);
     s.settle();
     const uint64_t before = s.launches();
@@ -544,7 +546,8 @@ Test(launches, a_long_scan_clears_nothing) {
 
 /* ---- what an idle device is given ---- */
 
-static cvl_value gather(session &s, const cvl_value &v, const cvl_value &index, size_t n) {
+static cvl_value launches_gather(session &s, const cvl_value &v, const cvl_value &index,
+                                 size_t n) {
   cvl_value r{};
   const cvl_value d = cvl_one_segment(n);
   cr_assert(s.apply(CALL_PERMUTE, OP_BPERMUTE, {v, index, {}, {}, d, d}, &r));
@@ -555,17 +558,17 @@ static cvl_value gather(session &s, const cvl_value &v, const cvl_value &index, 
 Test(launches, an_idle_device_is_given_what_nothing_can_join) {
   enum { N = 5000 };
   session s;
-  const cvl_value v = s.upload(some(N, 1)), index = s.upload(ints(N, 7));
+  const cvl_value v = s.upload(launches_some(N, 1)), index = s.upload(ints(N, 7));
   s.settle();
   const uint64_t before = s.launches(), company = s.c->work_queue.company;
   const auto given = [&] { return s.launches() - before; };
-  map(s, OP_ADD, {v, v});
+  launches_map(s, OP_ADD, {v, v});
   cr_assert_eq(given(), 1);
-  gather(s, v, index, N);
-  gather(s, v, index, N);
-  for (uint64_t k = 1; k < company; k++) map(s, OP_SUB, {v, v});
+  launches_gather(s, v, index, N);
+  launches_gather(s, v, index, N);
+  for (uint64_t k = 1; k < company; k++) launches_map(s, OP_SUB, {v, v});
   cr_assert_eq(given(), 1, "a third one may come");
-  map(s, OP_SUB, {v, v});
+  launches_map(s, OP_SUB, {v, v});
   cr_assert_eq(given(), 1 + 1 + company);
   s.settle();
   cr_assert_eq(given(), 1 + 1 + company + WINDOW, "only the end of all is a launch more");
@@ -573,14 +576,14 @@ Test(launches, an_idle_device_is_given_what_nothing_can_join) {
 
 Test(launches, a_device_that_has_work_is_given_an_epoch_at_a_time) {
   session s;
-  const cvl_value v = s.upload(some(5000, 1));
+  const cvl_value v = s.upload(launches_some(5000, 1));
   s.settle();
   const uint64_t before = s.launches(), most = s.c->work_queue.most_held;
-  for (uint64_t k = 0; k < most; k++) map(s, OP_ADD, {v, v});
+  for (uint64_t k = 0; k < most; k++) launches_map(s, OP_ADD, {v, v});
   cr_assert_eq(s.launches() - before, most + WINDOW);
-  for (uint64_t k = 1; k < most; k++) map(s, OP_ADD, {v, v});
+  for (uint64_t k = 1; k < most; k++) launches_map(s, OP_ADD, {v, v});
   cr_assert_eq(s.launches() - before, most + WINDOW);
-  map(s, OP_ADD, {v, v});
+  launches_map(s, OP_ADD, {v, v});
   cr_assert_eq(s.launches() - before, 2 * (most + WINDOW));
 }
 
@@ -609,7 +612,7 @@ Test(launches, many_short_segments_take_one_level_once_their_lengths_are_there) 
 
 Test(launches, nothing_is_waited_for_where_nothing_was_done) {
   session s;
-  s.reduce(OP_ADD, s.upload(some(5000, 1)), cvl_one_segment(5000));
+  s.reduce(OP_ADD, s.upload(launches_some(5000, 1)), cvl_one_segment(5000));
   s.settle();
   const uint64_t waits = s.waits(), launches = s.launches();
   s.b->release(s.c, &s.held.back()); /* memory goes back, no more */

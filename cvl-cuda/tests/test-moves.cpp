@@ -61,13 +61,13 @@ struct session : emulated_session {
   }
 };
 
-static ints iota(size_t n, int64_t first) {
+static ints moves_iota(size_t n, int64_t first) {
   ints x(n);
   std::iota(x.begin(), x.end(), first);
   return x;
 }
 
-static ints reversed(size_t n) {
+static ints moves_reversed(size_t n) {
   ints x(n);
   for (size_t i = 0; i < n; i++) x[i] = (int64_t)(n - 1 - i);
   return x;
@@ -78,7 +78,7 @@ static ints reversed(size_t n) {
 Test(moves, vectors_permuted_by_one_index_take_one_launch_more) {
   for (size_t n : sizes) {
     session s(checked);
-    const cvl_value at = s.upload(reversed(n)), v = s.upload(iota(n, 10));
+    const cvl_value at = s.upload(moves_reversed(n)), v = s.upload(moves_iota(n, 10));
     const uint64_t before = s.launches();
     cvl_value r[5];
     for (cvl_value &x : r) x = s.permute(v, at);
@@ -94,8 +94,8 @@ Test(moves, scatters_by_one_index_take_no_launch_more) {
   session s(checked);
   ints indices(SOME);
   for (size_t i = 0; i < SOME; i++) indices[i] = (int64_t)(i % 100); /* the last 100 win */
-  const cvl_value at = s.upload(indices), v = s.upload(iota(SOME, 0)),
-                  w = s.upload(iota(SOME, 1000000)), e = s.upload(iota(200, -200));
+  const cvl_value at = s.upload(indices), v = s.upload(moves_iota(SOME, 0)),
+                  w = s.upload(moves_iota(SOME, 1000000)), e = s.upload(moves_iota(200, -200));
   const uint64_t before = s.launches();
   const cvl_value x = s.move(OP_DPERMUTE, v, at, e, one_segment_value(200));
   const cvl_value y = s.move(OP_DPERMUTE, w, at, e, one_segment_value(200));
@@ -110,8 +110,8 @@ Test(moves, scatters_by_one_index_take_no_launch_more) {
 
 Test(moves, kept_claims_are_of_one_descriptor_and_one_operation) {
   session s(checked);
-  const cvl_value at = s.upload(ints(SOME, 0)), v = s.upload(iota(SOME, 0)),
-                  e = s.upload(iota(2, -2)), longer = s.upload(iota(3, -3));
+  const cvl_value at = s.upload(ints(SOME, 0)), v = s.upload(moves_iota(SOME, 0)),
+                  e = s.upload(moves_iota(2, -2)), longer = s.upload(moves_iota(3, -3));
   cr_assert_eq(s.read(s.move(OP_DPERMUTE, v, at, e, one_segment_value(2))),
                (ints{SOME - 1, -1}));
   cr_assert_eq(s.read(s.move(OP_DPERMUTE, v, at, longer, one_segment_value(3))),
@@ -125,8 +125,8 @@ Test(moves, kept_claims_are_of_one_descriptor_and_one_operation) {
 
 Test(moves, gathers_are_joined_by_their_index) {
   session s(checked);
-  const cvl_value v = s.upload(iota(SOME, 10)), forward = s.upload(iota(SOME, 0)),
-                  backward = s.upload(reversed(SOME));
+  const cvl_value v = s.upload(moves_iota(SOME, 10)), forward = s.upload(moves_iota(SOME, 0)),
+                  backward = s.upload(moves_reversed(SOME));
   enum { VECTORS = ravel::MOST_MOVES + 1 };
   cvl_value kept[VECTORS], turned[VECTORS];
   const uint64_t before = s.launches();
@@ -135,7 +135,7 @@ Test(moves, gathers_are_joined_by_their_index) {
     turned[k] = s.move(OP_BPERMUTE, kept[0], backward, cvl_value{}, one_segment_value(SOME));
   }
   cr_assert_eq(s.launches() - before - WINDOW, 4);
-  ints want = iota(SOME, 10);
+  ints want = moves_iota(SOME, 10);
   for (const cvl_value &x : kept) cr_assert_eq(s.read(x), want);
   std::reverse(want.begin(), want.end());
   for (const cvl_value &x : turned) cr_assert_eq(s.read(x), want);
@@ -143,9 +143,9 @@ Test(moves, gathers_are_joined_by_their_index) {
 
 Test(moves, an_index_at_fault_is_at_fault_again) {
   session s(checked);
-  ints indices = reversed(SOME);
+  ints indices = moves_reversed(SOME);
   indices[4000] = SOME;
-  const cvl_value at = s.upload(indices), v = s.upload(iota(SOME, 0));
+  const cvl_value at = s.upload(indices), v = s.upload(moves_iota(SOME, 0));
   for (cvl_op op : {OP_PERMUTE, OP_PERMUTE, OP_DPERMUTE, OP_DPERMUTE}) {
     s.move(op, v, at, op == OP_PERMUTE ? cvl_value{} : v, one_segment_value(SOME));
     const cvl_error e = s.fault();
@@ -161,10 +161,10 @@ Test(moves, an_index_at_fault_is_at_fault_again) {
 Test(moves, the_lowest_second_use_is_reported) {
   for (size_t n : sizes) {
     session s(n == MANY ? unchecked : checked);
-    ints indices = reversed(n);
+    ints indices = moves_reversed(n);
     indices[n / 2] = indices[n / 2 + 7] = indices[n - 1] = indices[n / 4];
     indices[n - 3] = indices[3];
-    const cvl_value v = s.upload(iota(n, 1));
+    const cvl_value v = s.upload(moves_iota(n, 1));
     const cvl_value r = s.permute(v, s.upload(indices));
     const cvl_error e = s.fault();
     cr_assert_eq(e.kind, CVL_E_DUPLICATE);
@@ -177,10 +177,10 @@ Test(moves, the_lowest_second_use_is_reported) {
 Test(moves, an_index_out_of_range_comes_before_a_duplicate) {
   for (size_t n : sizes) {
     session s(n == MANY ? unchecked : checked);
-    ints indices = reversed(n);
+    ints indices = moves_reversed(n);
     indices[1] = indices[0];
     indices[n - 1] = -1;
-    s.permute(s.upload(iota(n, 1)), s.upload(indices));
+    s.permute(s.upload(moves_iota(n, 1)), s.upload(indices));
     const cvl_error e = s.fault();
     cr_assert_eq(e.kind, CVL_E_INDEX);
     cr_assert_eq(e.position, (int64_t)n - 1);
@@ -189,20 +189,20 @@ Test(moves, an_index_out_of_range_comes_before_a_duplicate) {
 
 Test(moves, long_vectors_are_permuted) {
   session s(unchecked);
-  const cvl_value r = s.permute(s.upload(iota(MANY, 0)), s.upload(reversed(MANY)));
+  const cvl_value r = s.permute(s.upload(moves_iota(MANY, 0)), s.upload(moves_reversed(MANY)));
   cr_assert(!s.at_fault());
-  cr_assert_eq(s.read(r), reversed(MANY));
+  cr_assert_eq(s.read(r), moves_reversed(MANY));
 }
 
 /* ---- the memory of operands ---- */
 
 Test(moves, owned_defaults_are_written_where_they_are) {
   session s(checked);
-  const cvl_value v = s.upload(iota(SOME, 100000));
+  const cvl_value v = s.upload(moves_iota(SOME, 100000));
   uint64_t allocations[2];
   for (int held = 0; held < 2; held++) {
-    const cvl_value at = s.upload(iota(SOME, 5));
-    cvl_value e = s.upload(iota(2 * SOME, 0));
+    const cvl_value at = s.upload(moves_iota(SOME, 5));
+    cvl_value e = s.upload(moves_iota(2 * SOME, 0));
     e.owned = 1;
     if (held) s.b->retain(s.c, &e);
     const uint64_t before = s.b->statistics(s.c).allocations;
@@ -211,7 +211,7 @@ Test(moves, owned_defaults_are_written_where_they_are) {
     const ints r = s.read(r_value);
     for (int64_t j = 0; j < 2 * SOME; j++)
       cr_assert_eq(r[(size_t)j], j >= 5 && j < SOME + 5 ? 100000 + j - 5 : j);
-    if (held) cr_assert_eq(s.read(e), iota(2 * SOME, 0));
+    if (held) cr_assert_eq(s.read(e), moves_iota(2 * SOME, 0));
   }
   cr_assert_eq(allocations[0] + 1, allocations[1]);
 }
@@ -223,7 +223,7 @@ Test(moves, owned_vectors_are_replaced_where_they_are) {
   cr_assert(s.b->segdes_from_host(s.c, ++s.site, 3, lengths, &d));
   uint64_t allocations[2];
   for (int held = 1; held >= 0; held--) { /* the first brings the descriptor to the device */
-    cvl_value v = s.upload(iota(SOME, 0)), r{};
+    cvl_value v = s.upload(moves_iota(SOME, 0)), r{};
     v.owned = 1;
     if (held) s.b->retain(s.c, &v);
     const cvl_value at = s.upload({2, 0, 9}), x = s.upload({-1, -2, -3});
@@ -239,11 +239,11 @@ Test(moves, owned_vectors_are_replaced_where_they_are) {
     const cvl_error e = s.fault(); /* the empty segment has no element */
     cr_assert_eq(e.kind, CVL_E_INDEX);
     cr_assert_eq(e.position, 1);
-    ints want = iota(SOME, 0);
+    ints want = moves_iota(SOME, 0);
     want[2] = -1;
     want[SOME - 1] = -3;
     cr_assert_eq(s.read(r), want);
-    if (held) cr_assert_eq(s.read(v), iota(SOME, 0));
+    if (held) cr_assert_eq(s.read(v), moves_iota(SOME, 0));
   }
   cr_assert_lt(allocations[0], allocations[1]);
 }
@@ -252,19 +252,19 @@ Test(moves, owned_vectors_are_replaced_where_they_are) {
 
 static const int64_t HUGE = (int64_t)1 << 33;
 
-static ravel::segments one_segment(int64_t n) {
+static ravel::segments moves_one_segment(int64_t n) {
   ravel::segments d{};
   d.count = 1;
   d.total = d.equal = n;
   return d;
 }
 
-template <class T> static ravel::operand<T> computed(int64_t n, T first, T step) {
+template <class T> static ravel::operand<T> moves_computed(int64_t n, T first, T step) {
   ravel::operand<T> x{};
   x.kind = ravel::PROGRESSION;
   x.first = first;
   x.step = step;
-  x.under = one_segment(n);
+  x.under = moves_one_segment(n);
   return x;
 }
 
@@ -274,8 +274,8 @@ template <ravel::index_form FORM> struct huge_case {
   uint64_t claims[8];
 
   huge_case() {
-    to.near = to.far = one_segment(HUGE);
-    to.index = computed<int64_t>(HUGE, 3, 0);
+    to.near = to.far = moves_one_segment(HUGE);
+    to.index = moves_computed<int64_t>(HUGE, 3, 0);
     to.flags.kind = ravel::ALL_EQUAL;
     to.flags.first = 1;
     to.bad = {&slot, 1};
@@ -296,8 +296,8 @@ Test(moves, huge_sources_claim_and_deliver) {
   ravel::moved &m = deliver.vectors.list[0];
   m.width = 8;
   m.rest = ravel::DEFAULT;
-  m.from = computed<uint64_t>(HUGE, 5, 1);
-  m.defaults = computed<uint64_t>(8, 100, 1);
+  m.from = moves_computed<uint64_t>(HUGE, 5, 1);
+  m.defaults = moves_computed<uint64_t>(8, 100, 1);
   m.to = pointer_to<uint64_t>(out);
   for (int64_t j = 0; j < 8; j++) deliver(j);
   for (int64_t j = 0; j < 8; j++) cr_assert_eq(out[j], j == 3 ? HUGE + 4 : 100 + j);

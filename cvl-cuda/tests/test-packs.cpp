@@ -22,7 +22,7 @@ static counts some_counts(int64_t n, uint64_t last) {
   return x;
 }
 
-static counts sums_before(const counts &x) {
+static counts packs_sums_before(const counts &x) {
   counts sums(x.size());
   for (size_t k = 1; k < x.size(); k++) {
     const bool large = __builtin_add_overflow(sums[k - 1], x[k - 1], &sums[k]);
@@ -38,7 +38,7 @@ Test(packs, counts_are_scanned) {
     for (uint64_t more : {(uint64_t)0, (uint64_t)TOO_LARGE, ~(uint64_t)0 >> 1}) {
       for (const order &o : ORDERS) {
         counts x = some_counts(n, more);
-        const counts want = sums_before(x);
+        const counts want = packs_sums_before(x);
         int64_t total = -1;
         const scan_counts body{pointer_to<uint64_t>(x.data()), n, pointer_to<int64_t>(&total)};
         run_blocks_on_host<scan_counts>(&body, 1, &o);
@@ -77,7 +77,7 @@ typedef std::vector<uint8_t> bytes;
 /* Which flags are set. */
 enum pattern { NONE, ALL, LAST, SOME, FEW, PATTERNS };
 
-static bytes flags_of(int64_t n, int which) {
+static bytes packs_flags_of(int64_t n, int which) {
   bytes x((size_t)n);
   for (int64_t i = 0; i < n; i++)
     x[(size_t)i] = which == ALL || (which == LAST && i == n - 1) ||
@@ -128,7 +128,7 @@ template <class T> static void check_memory(session &s, cvl_elem elem) {
       x[(size_t)i] = (T)(elem == CVL_BOOL ? i % 3 == 1 : 7 * i + 1);
     const cvl_value v = s.upload(elem, x), d = cvl_one_segment((uint64_t)n);
     for (int which = 0; which < PATTERNS; which++) {
-      const bytes flags = flags_of(n, which);
+      const bytes flags = packs_flags_of(n, which);
       const cvl_value f = s.upload(CVL_BOOL, flags);
       check_pack(s, v, x, f, flags, d);
       s.release({f});
@@ -172,7 +172,7 @@ template <class T> static void check_computed(session &s, cvl_elem elem) {
     cr_assert(s.apply(CALL_INDEX, OP_INDEX, {a, b, d}, &of_three));
     cr_assert(s.apply(CALL_DIST, OP_DIST, {a, d}, &of_dist));
     for (int which = 0; which < PATTERNS; which++) {
-      const bytes flags = flags_of(n, which);
+      const bytes flags = packs_flags_of(n, which);
       const cvl_value f = s.upload(CVL_BOOL, flags);
       check_pack(s, of_one, line, f, flags, all);
       check_pack(s, of_three, lines, f, flags, d);

@@ -86,7 +86,7 @@ struct session : superop_session {
   }
 };
 
-static outcome expect_same(const ints &lengths) {
+static outcome short_segments_expect_same(const ints &lengths) {
   const outcome wanted = session(false).run(lengths), found = session(true).run(lengths);
   cr_expect(wanted == found, "%zu segments of %ld ...", lengths.size(), (long)lengths[0]);
   return found;
@@ -98,18 +98,18 @@ enum { LAUNCHES = 2 };
 Test(short_segments, take_one_launch) {
   ints ragged;
   for (int64_t s = 0; s < 700; s++) ragged.push_back(s * 37 % 23);
-  cr_expect_leq(expect_same(ragged).launches, LAUNCHES);
-  cr_expect_leq(expect_same(ints(900, 3)).launches, LAUNCHES);
-  cr_expect_leq(expect_same(ints(300, 8)).launches, LAUNCHES);
-  cr_expect_leq(expect_same(ints(100, 9)).launches, LAUNCHES);
-  cr_expect_leq(expect_same(ints(40, 200)).launches, LAUNCHES);
+  cr_expect_leq(short_segments_expect_same(ragged).launches, LAUNCHES);
+  cr_expect_leq(short_segments_expect_same(ints(900, 3)).launches, LAUNCHES);
+  cr_expect_leq(short_segments_expect_same(ints(300, 8)).launches, LAUNCHES);
+  cr_expect_leq(short_segments_expect_same(ints(100, 9)).launches, LAUNCHES);
+  cr_expect_leq(short_segments_expect_same(ints(40, 200)).launches, LAUNCHES);
 }
 
 /* Groups with more positions than find room, of segments up to a slot. */
 Test(short_segments, of_many_positions) {
   ints lengths(3000, 1);
   for (size_t s = 0; s < lengths.size(); s += 97) lengths[s] = 1024 - (int64_t)s % 50;
-  expect_same(lengths);
+  short_segments_expect_same(lengths);
 }
 
 /* Long ones between: at the ends, one behind the other, with a length of whole slots. */
@@ -120,12 +120,12 @@ Test(short_segments, with_long_ones_among_them) {
   lengths[1001] = 4096;
   lengths[1002] = 0;
   lengths.back() = 3000;
-  expect_same(lengths);
+  short_segments_expect_same(lengths);
 }
 
 Test(short_segments, of_no_elements) {
-  expect_same(ints(500, 0));
+  short_segments_expect_same(ints(500, 0));
   ints lengths(500, 0);
   lengths[250] = 1;
-  expect_same(lengths);
+  short_segments_expect_same(lengths);
 }

@@ -98,18 +98,18 @@ struct session : emulated_session {
   }
 };
 
-static uint64_t sum_of(const ints &x) {
+static uint64_t slices_sum_of(const ints &x) {
   return (uint64_t)std::accumulate(x.begin(), x.end(), (int64_t)0);
 }
 
-static ints iota(size_t n, int64_t first) {
+static ints slices_iota(size_t n, int64_t first) {
   ints x(n);
   std::iota(x.begin(), x.end(), first);
   return x;
 }
 
 template <class T>
-static std::vector<T> range(const std::vector<T> &x, size_t first, size_t n) {
+static std::vector<T> slices_range(const std::vector<T> &x, size_t first, size_t n) {
   return std::vector<T>(x.begin() + (std::ptrdiff_t)first,
                         x.begin() + (std::ptrdiff_t)(first + n));
 }
@@ -118,7 +118,7 @@ static std::vector<T> range(const std::vector<T> &x, size_t first, size_t n) {
 
 Test(slices, take_no_memory_and_keep_that_of_all) {
   session s(checked);
-  const ints x = iota(MANY, 5);
+  const ints x = slices_iota(MANY, 5);
   const cvl_value v = s.upload(CVL_I64, x);
   const uint64_t launches = s.launches(), live = s.statistics().live_bytes,
                  allocations = s.statistics().allocations;
@@ -127,7 +127,7 @@ Test(slices, take_no_memory_and_keep_that_of_all) {
   cr_assert_eq(s.statistics().allocations, allocations);
   s.release({v, a});
   cr_assert_eq(s.statistics().live_bytes, live);
-  cr_assert_eq(s.read<int64_t>(b), range(x, 4, 6));
+  cr_assert_eq(s.read<int64_t>(b), slices_range(x, 4, 6));
   s.release({b});
   cr_assert_eq(s.statistics().live_bytes, 0);
 }
@@ -135,7 +135,7 @@ Test(slices, take_no_memory_and_keep_that_of_all) {
 /* Neither that of the slice nor that of all. */
 Test(slices, are_not_written_over) {
   session s(checked);
-  const ints x = iota(1000, 0);
+  const ints x = slices_iota(1000, 0);
   cvl_value v = s.upload(CVL_I64, x), a = s.slice(v, 1, 500);
   s.b->retain(s.c, &a);
   const cvl_value other = a;
@@ -148,7 +148,7 @@ Test(slices, are_not_written_over) {
   taken.owned = 1;
   cr_assert(s.apply(CALL_REPLACE, OP_REPLACE, {taken, index, w, d}, &z));
   cr_assert_eq(s.read<int64_t>(v), x);
-  ints want = range(x, 1, 500);
+  ints want = slices_range(x, 1, 500);
   want[7] = -1;
   cr_assert_eq(s.read<int64_t>(z), want);
   v.owned = 1;
@@ -159,7 +159,7 @@ Test(slices, are_not_written_over) {
 /* The slice reads the memory: an operation that takes the vector must not write there. */
 Test(slices, keep_what_they_are_of_from_being_written_over) {
   session s(checked);
-  const ints x = iota(300, 0);
+  const ints x = slices_iota(300, 0);
   cvl_value v = s.upload(CVL_I64, x), z{};
   const cvl_value a = s.slice(v, 0, 300), index = s.upload(CVL_I64, ints{7}),
                   w = s.upload(CVL_I64, ints{-1}), d = cvl_one_segment(300);
@@ -174,7 +174,7 @@ Test(slices, of_what_is_computed_are_computed) {
   const cvl_value one = cvl_one_segment(MANY);
   const cvl_value v = s.index(10, 3, one);
   const cvl_value rows = s.segments_of_host(ints(1000, 100));
-  const cvl_value x = s.upload(CVL_I64, iota(1000, 7)), spread = s.dist(x, rows),
+  const cvl_value x = s.upload(CVL_I64, slices_iota(1000, 7)), spread = s.dist(x, rows),
                   counts = s.index(1, 1, rows), element = s.slice(x, 999, 1),
                   same = s.dist(element, one);
   const uint64_t launches = s.launches(), live = s.statistics().live_bytes;
@@ -210,7 +210,7 @@ Test(slices, across_segments_take_one_launch_for_all) {
 
 /* ---- flags at any address ---- */
 
-static bytes flags_of(size_t n, unsigned k) {
+static bytes slices_flags_of(size_t n, unsigned k) {
   bytes x(n);
   for (size_t i = 0; i < n; i++) x[i] = (uint8_t)((i * i / 3 + k * i) % 5 < 2);
   return x;
@@ -221,13 +221,15 @@ Test(slices, of_flags_at_any_address) {
   enum { N = 2 * ravel::PACK_TILE + 333 };
   for (const char *how : {checked, "check,small=0,order=reverse"}) {
     session s(how);
-    const bytes x = flags_of(N + 32, 1), y = flags_of(N + 32, 2), z = flags_of(N + 32, 3);
+    const bytes x = slices_flags_of(N + 32, 1), y = slices_flags_of(N + 32, 2),
+                z = slices_flags_of(N + 32, 3);
     const cvl_value vx = s.upload(CVL_BOOL, x), vy = s.upload(CVL_BOOL, y),
-                    vz = s.upload(CVL_BOOL, z), numbers = s.upload(CVL_I64, iota(N, 0)),
+                    vz = s.upload(CVL_BOOL, z), numbers = s.upload(CVL_I64, slices_iota(N, 0)),
                     all = cvl_one_segment(N);
     for (size_t at = 0; at < 18; at += 1 + at / 4) {
       const cvl_value a = s.slice(vx, at, N), b = s.slice(vy, 8, N), c = s.slice(vz, at + 3, N);
-      const bytes f = range(x, at, N), g = range(y, 8, N), h = range(z, at + 3, N);
+      const bytes f = slices_range(x, at, N), g = slices_range(y, 8, N),
+                  h = slices_range(z, at + 3, N);
       const cvl_value no = s.elementwise(OP_NOT, {a}), both = s.elementwise(OP_AND, {b, a}),
                       one = s.elementwise(OP_SELECT, {b, c, a});
       cvl_value kept{}, of{}, parity{};
@@ -268,10 +270,10 @@ Test(slices, of_segments_do_not_wait) {
   cr_assert_neq(s.b->length(s.c, &a).symbol, 0);
   cr_assert_eq(s.statistics().waits, waits);
   cr_assert_eq(s.launches() - launches, 2 + WINDOW);
-  const ints want = range(lengths, 5, 1000);
-  cr_assert_eq(s.length(a), sum_of(want));
+  const ints want = slices_range(lengths, 5, 1000);
+  cr_assert_eq(s.length(a), slices_sum_of(want));
   cr_assert_eq(s.lengths(a), want);
-  cr_assert_eq(s.lengths(b), range(lengths, 15, 1));
+  cr_assert_eq(s.lengths(b), slices_range(lengths, 15, 1));
   cr_assert_eq(s.b->count(s.c, &none).bound, 0);
   s.release({d, a, b, none, all});
   cr_assert_eq(s.statistics().live_bytes, 0);
@@ -300,7 +302,7 @@ Test(slices, with_another_total_than_required_are_a_fault) {
 
 Test(slices, filling_is_a_copy) {
   session s(checked);
-  const ints x = iota(MANY, 0);
+  const ints x = slices_iota(MANY, 0);
   const cvl_value v = s.upload(CVL_I64, x), target = s.allocate(CVL_I64, MANY);
   const cvl_value low = s.slice(v, 0, 333), high = s.slice(v, 333, MANY - 333);
   const uint64_t launches = s.launches(), up = s.statistics().bytes_up;
@@ -308,7 +310,7 @@ Test(slices, filling_is_a_copy) {
   s.fill(target, 0, high);
   cr_assert_eq(s.launches() - launches, WINDOW);
   cr_assert_eq(s.statistics().bytes_up, up);
-  ints want = range(x, 333, MANY - 333);
+  ints want = slices_range(x, 333, MANY - 333);
   want.insert(want.end(), x.begin(), x.begin() + 333);
   cr_assert_eq(s.read<int64_t>(target), want);
   s.release({v, low, high, target});
@@ -334,8 +336,8 @@ Test(slices, filling_of_what_is_not_in_memory) {
 /* A launch that reads what was filled is not joined with one from before. */
 Test(slices, are_read_behind_what_fills_them) {
   session s(checked);
-  const cvl_value v = s.upload(CVL_I64, iota(100, 1)), index = s.upload(CVL_I64, ints(1, 9)),
-                  d = cvl_one_segment(100);
+  const cvl_value v = s.upload(CVL_I64, slices_iota(100, 1)),
+                  index = s.upload(CVL_I64, ints(1, 9)), d = cvl_one_segment(100);
   cvl_value before{}, after{};
   cr_assert(s.apply(CALL_EXTRACT, OP_EXTRACT, {v, index, d}, &before));
   const cvl_value target = s.allocate(CVL_I64, 100);
@@ -365,7 +367,7 @@ Test(slices, a_thousand_descriptors_take_few_launches) {
   const cvl_value r = s.concatenate(all);
   cr_assert_leq(s.launches() - launches, 10 + 1 + WINDOW); /* and an upload of h */
   cr_assert_eq(s.lengths(r), want);
-  cr_assert_eq(s.length(r), sum_of(want));
+  cr_assert_eq(s.length(r), slices_sum_of(want));
   s.release({d, h, r});
   cr_assert_eq(s.statistics().live_bytes, 0);
 }

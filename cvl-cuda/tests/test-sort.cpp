@@ -10,7 +10,7 @@ using namespace ravel;
 
 /* ---- orders ---- */
 
-template <class T> static T of_bits(typename element_order<T, false>::bits x) {
+template <class T> static T sort_of_bits(typename element_order<T, false>::bits x) {
   T y;
   memcpy(&y, &x, sizeof y);
   return y;
@@ -38,7 +38,7 @@ template <class T> static bool precedes(T a, T b, bool down) {
   return down ? a > b : a < b;
 }
 
-template <class T, bool DOWN> static void check_order() {
+template <class T, bool DOWN> static void sort_check_order() {
   using O = element_order<T, DOWN>;
   using K = typename O::bits;
   const std::vector<K> all = tricky_bits<T>();
@@ -46,21 +46,21 @@ template <class T, bool DOWN> static void check_order() {
     cr_assert_eq(O::out(O::in(a)), a, "%llx", (unsigned long long)a);
     for (const K b : all) {
       const bool before = O::digits(O::in(a)) < O::digits(O::in(b));
-      cr_assert_eq(before, precedes(of_bits<T>(a), of_bits<T>(b), DOWN), "%llx and %llx",
-                   (unsigned long long)a, (unsigned long long)b);
+      cr_assert_eq(before, precedes(sort_of_bits<T>(a), sort_of_bits<T>(b), DOWN),
+                   "%llx and %llx", (unsigned long long)a, (unsigned long long)b);
     }
   }
 }
 
 Test(sort, orders_elements_as_the_contract_says) {
-  check_order<int32_t, false>();
-  check_order<int32_t, true>();
-  check_order<int64_t, false>();
-  check_order<int64_t, true>();
-  check_order<float, false>();
-  check_order<float, true>();
-  check_order<double, false>();
-  check_order<double, true>();
+  sort_check_order<int32_t, false>();
+  sort_check_order<int32_t, true>();
+  sort_check_order<int64_t, false>();
+  sort_check_order<int64_t, true>();
+  sort_check_order<float, false>();
+  sort_check_order<float, true>();
+  sort_check_order<double, false>();
+  sort_check_order<double, true>();
 }
 
 /* ---- launches ---- */

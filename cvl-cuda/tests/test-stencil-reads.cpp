@@ -58,7 +58,8 @@ static const char *counted_from;
 static size_t counted_bytes;
 static uint64_t from_memory, from_block;
 
-static bool count_read(const void *p, size_t width, size_t, emulation::shared_cell *shared) {
+static bool stencil_reads_count_read(const void *p, size_t width, size_t,
+                                     emulation::shared_cell *shared) {
   if (!shared && (size_t)((const char *)p - counted_from) < counted_bytes) from_memory++;
   if (shared && width == sizeof(double)) from_block++;
   return true;
@@ -80,10 +81,10 @@ static void ignore_different(int64_t, int64_t, int64_t) {}
 static void ignore(int64_t) {}
 static void ignore_phase() {}
 
-static std::unique_ptr<toolchain> counting() {
-  static const emulation::watcher table = {count_read,  allow,        allow_atomic,
-                                           allow_index, allow_thread, ignore_different,
-                                           ignore,      ignore,       ignore_phase};
+static std::unique_ptr<toolchain> stencil_reads_counting() {
+  static const emulation::watcher table = {
+      stencil_reads_count_read, allow,  allow_atomic, allow_index, allow_thread,
+      ignore_different,         ignore, ignore,       ignore_phase};
   companion c = watching();
   c.argument = &table;
   return host_toolchain("", c);
@@ -114,7 +115,7 @@ struct arguments_of {
 static void count_reads(const std::string &text, arguments_of &a, int64_t n,
                         const std::vector<double> &source) {
   const generated k(text.c_str());
-  const built b(counting(), k.text);
+  const built b(stencil_reads_counting(), k.text);
   const int64_t each = k.source.kernel.block_positions;
   cr_assert_gt(each, 0);
   a.results.assign(k.ops->ops[0]->output_count, std::vector<double>((size_t)n));
@@ -130,7 +131,7 @@ static void count_reads(const std::string &text, arguments_of &a, int64_t n,
   cr_assert_eq(slot.kind, 0);
 }
 
-static operand<double> in_memory(const std::vector<double> &x) {
+static operand<double> stencil_reads_in_memory(const std::vector<double> &x) {
   operand<double> o{};
   o.data = pointer_to<const double>((void *)x.data());
   return o;
@@ -151,7 +152,7 @@ Test(stencil_reads, each_element_is_read_once_for_a_block) {
     arguments_of a;
     a.add_one_segment(n);
     a.add_number(n);
-    a.add(in_memory(source));
+    a.add(stencil_reads_in_memory(source));
     count_reads(stencil_text({b}, {"FLOAT"}, 7).text(), a, n, source);
     cr_expect_geq(from_memory, 100 * 1056 - 40, "%d: %d", b, (int)from_memory);
     cr_expect_leq(from_memory, 100 * 1056 + 60, "%d: %d", b, (int)from_memory);
@@ -178,7 +179,7 @@ static void offsets_at_run_time(const std::vector<int64_t> &offsets, uint64_t le
   a.add_one_segment(n);
   a.add_one_segment((int64_t)source.size());
   for (const int64_t o : offsets) a.add_number(o);
-  a.add(in_memory(source));
+  a.add(stencil_reads_in_memory(source));
   count_reads(t.text(), a, n, source);
   cr_expect(from_memory >= least && from_memory <= most, "%d reads", (int)from_memory);
   for (size_t k = 0; k < offsets.size(); k++) {
@@ -215,7 +216,7 @@ Test(stencil_reads, a_window_for_each_row) {
   a.add(row);
   a.add_number(h);
   a.add_number(w);
-  a.add(in_memory(source));
+  a.add(stencil_reads_in_memory(source));
   count_reads(stencil2_text({CLAMP}, {"FLOAT"}, 1).text(), a, n, source);
   cr_expect_leq((double)from_memory / (double)n, 3.25, "%.3f", (double)from_memory / (double)n);
   cr_expect_geq((double)from_memory / (double)n, 3.0);

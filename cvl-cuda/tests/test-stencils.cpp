@@ -100,8 +100,9 @@ struct session {
   }
   cvl_value segments(int64_t count, int64_t length) {
     cvl_value v{};
-    const std::vector<int64_t> lengths((size_t)count, length);
-    cr_assert(b->segdes_from_host(c, ++site, lengths.size(), lengths.data(), &v));
+    const std::vector<int64_t> stencils_lengths((size_t)count, length);
+    cr_assert(
+        b->segdes_from_host(c, ++site, stencils_lengths.size(), stencils_lengths.data(), &v));
     return keep(v);
   }
   /* The outputs, or none with the fault. */
@@ -125,7 +126,7 @@ struct session {
 };
 
 /* Any bits of a type; of BOOL 0 and 1. Numbers of elements, not their values, are computed. */
-static bytes noise(cvl_elem elem, int64_t n, uint64_t seed) {
+static bytes stencils_noise(cvl_elem elem, int64_t n, uint64_t seed) {
   bytes x((size_t)n * elem_info(elem)->bytes);
   for (uint8_t &e : x) {
     seed = seed * 6364136223846793005u + 1442695040888963407u;
@@ -162,13 +163,14 @@ static void expect_windows(const session &s, uint32_t sources, uint32_t position
 
 /* ---- in one dimension ---- */
 
-static void compare(session &s, const std::vector<boundary> &rules, int64_t radius, int64_t n) {
+static void stencils_compare(session &s, const std::vector<boundary> &rules, int64_t radius,
+                             int64_t n) {
   const superop *op = s.ops->ops[0];
   const uint32_t first = op->param_count - (uint32_t)rules.size();
   std::vector<cvl_value> operands = {cvl_one_segment((uint64_t)n), s.ints({n})};
   std::vector<bytes> sources;
   for (uint32_t p = first; p < op->param_count; p++) {
-    sources.push_back(noise(s.elem_of(op->kinds[p]), n, (uint64_t)n * 100 + p));
+    sources.push_back(stencils_noise(s.elem_of(op->kinds[p]), n, (uint64_t)n * 100 + p));
     operands.push_back(s.upload(s.elem_of(op->kinds[p]), sources.back()));
   }
   cvl_error fault{};
@@ -187,13 +189,13 @@ static void compare(session &s, const std::vector<boundary> &rules, int64_t radi
   s.release();
 }
 
-static void lengths(session &s, const std::vector<boundary> &rules, int64_t radius,
-                    int64_t block) {
+static void stencils_lengths(session &s, const std::vector<boundary> &rules, int64_t radius,
+                             int64_t block) {
   for (const int64_t n : {0, 1, 2, 3, 4, 5, 9, 31, 255, 256, 257, 258}) {
-    compare(s, rules, radius, n);
+    stencils_compare(s, rules, radius, n);
   }
   for (const int64_t n : {block - 1, block, block + 1, block + 33, 3 * block + 7})
-    compare(s, rules, radius, n);
+    stencils_compare(s, rules, radius, n);
 }
 
 static std::vector<const char *> kinds_from(size_t first) {
@@ -208,7 +210,7 @@ static void one_dimension(widths w, int64_t radius, uint32_t positions) {
   for (const char *device : devices) {
     session s(device, w, text);
     expect_windows(s, 5, positions);
-    lengths(s, all_rules, radius, positions);
+    stencils_lengths(s, all_rules, radius, positions);
   }
 }
 
@@ -235,11 +237,11 @@ Test(stencils, radius_3_narrow) {
 
 /* Each segment has its own boundary. */
 static void compare_batch(session &s, int64_t count, int64_t length) {
-  const bytes source = noise(CVL_I64, count * length, (uint64_t)length);
-  const std::vector<int64_t> lengths((size_t)count, length);
+  const bytes source = stencils_noise(CVL_I64, count * length, (uint64_t)length);
+  const std::vector<int64_t> stencils_lengths((size_t)count, length);
   cvl_error fault{};
-  const std::vector<bytes> outs =
-      s.run({s.segments(count, length), s.ints(lengths), s.upload(CVL_I64, source)}, fault);
+  const std::vector<bytes> outs = s.run(
+      {s.segments(count, length), s.ints(stencils_lengths), s.upload(CVL_I64, source)}, fault);
   cr_assert_eq(outs.size(), 5, "fault %d", fault.kind);
   for (int64_t o = -2; o <= 2; o++) {
     for (int64_t i = 0; i < count * length; i++) {
@@ -270,7 +272,7 @@ Test(stencils, of_positions_that_are_a_parameter) {
     for (const bool spread : {true, false}) {
       std::vector<int64_t> at;
       for (int64_t i = 0; i < n; i++) at.push_back(spread ? i : (i * 7919) % n);
-      const bytes source = noise(CVL_F64, n, 17);
+      const bytes source = stencils_noise(CVL_F64, n, 17);
       cvl_error fault{};
       const std::vector<bytes> outs =
           s.run({cvl_one_segment((uint64_t)n), s.ints({n}), spread ? s.counted(n) : s.ints(at),
@@ -299,7 +301,7 @@ static void compare2(session &s, const std::vector<boundary> &rules, int64_t rad
                                      s.ints(rows), s.ints({h}), s.ints({w})};
   std::vector<bytes> sources;
   for (uint32_t p = 5; p < op->param_count; p++) {
-    sources.push_back(noise(s.elem_of(op->kinds[p]), n, (uint64_t)n + p));
+    sources.push_back(stencils_noise(s.elem_of(op->kinds[p]), n, (uint64_t)n + p));
     operands.push_back(s.upload(s.elem_of(op->kinds[p]), sources.back()));
   }
   cvl_error fault{};
@@ -353,8 +355,8 @@ Test(stencils, of_rows_radius_4) {
 /* ---- faults ---- */
 
 /* The same fault as by the nodes one by one: `node`, position, value, limit. */
-static void expect_fault(const std::string &text, const std::vector<int64_t> &far, int64_t n,
-                         uint32_t node, int64_t position, int64_t value) {
+static void stencils_expect_fault(const std::string &text, const std::vector<int64_t> &far,
+                                  int64_t n, uint32_t node, int64_t position, int64_t value) {
   for (const char *device : devices) {
     for (const bool kernels : {true, false}) {
       session s(device, wide, text, kernels);
@@ -397,12 +399,13 @@ static uint32_t gather_of(const std::string &text, uint32_t k) {
 Test(stencils, faults_are_those_of_the_nodes) {
   const std::string text = offsets_text({0, -1, 1, 2}).text();
   const std::vector<int64_t> source(3000, 5);
-  expect_fault(text, source, 3000, gather_of(text, 1), 0, -1); /* not of those behind the end */
+  stencils_expect_fault(text, source, 3000, gather_of(text, 1), 0,
+                        -1); /* not of those behind the end */
   const std::string forward = offsets_text({0, 1, 2, 7}).text();
-  expect_fault(forward, source, 3000, gather_of(forward, 1), 2999, 3000);
-  expect_fault(forward, source, 3200, gather_of(forward, 0), 3000, 3000);
-  expect_fault(forward, source, 2998, gather_of(forward, 3), 2993, 3000);
-  expect_fault(forward, {}, 700, gather_of(forward, 0), 0, 0);
+  stencils_expect_fault(forward, source, 3000, gather_of(forward, 1), 2999, 3000);
+  stencils_expect_fault(forward, source, 3200, gather_of(forward, 0), 3000, 3000);
+  stencils_expect_fault(forward, source, 2998, gather_of(forward, 3), 2993, 3000);
+  stencils_expect_fault(forward, {}, 700, gather_of(forward, 0), 0, 0);
 }
 
 /* Where a flag is F nothing is read, and the result is zero. */
@@ -421,7 +424,7 @@ Test(stencils, flags) {
     session s(device, wide, t.text());
     expect_windows(s, 1, 1024);
     const int64_t n = 1500;
-    bytes zeros(8), of = noise(CVL_I64, n, 3);
+    bytes zeros(8), of = stencils_noise(CVL_I64, n, 3);
     cvl_error fault{};
     const std::vector<bytes> outs =
         s.run({cvl_one_segment((uint64_t)n), s.ints({n}), s.upload(CVL_I64, of)}, fault);

@@ -26,7 +26,7 @@ extern "C" {
 enum { N = 5000, SEGMENTS = 40, MOST = 3000, DEFERRED = 64 };
 
 /* A sample of calls is a third of others': a call takes long here. */
-static int step() {
+static int superop_faults_step() {
   return every() > 1 ? 3 * (int)every() : 1;
 }
 
@@ -302,7 +302,7 @@ ReportHook(POST_ALL)(struct criterion_global_stats *) {
   kernels_of_tests::end();
 }
 
-static bool says_which(const std::string &text) {
+static bool superop_faults_says_which(const std::string &text) {
   return text.find("made to fail, call ") != std::string::npos;
 }
 
@@ -320,22 +320,23 @@ Test(superop_faults, none_where_nothing_fails) {
   }
 }
 
-static void lose_at_each_call(sweep &all, bool compiled, const std::string &device) {
+static void superop_faults_lose_at_each_call(sweep &all, bool compiled,
+                                             const std::string &device) {
   int lost = 0;
-  for (int n = 1; n < MOST; n += step()) {
+  for (int n = 1; n < MOST; n += superop_faults_step()) {
     const outcome o = all.run(compiled, device + ",fail=" + std::to_string(n));
     if (!o.opened) {
-      cr_assert(says_which(o.why), "call %d: %s", n, o.why.c_str());
+      cr_assert(superop_faults_says_which(o.why), "call %d: %s", n, o.why.c_str());
       continue;
     }
     cr_assert_leq(o.left, DEFERRED, "call %d: %llu bytes", n, (unsigned long long)o.left);
     if (o.fault.kind == CVL_E_NONE) {
       cr_assert(o.right, "call %d: wrong results without a fault", n);
-      cr_assert_gt(lost * step(), 20, "only %d calls are counted", lost);
+      cr_assert_gt(lost * superop_faults_step(), 20, "only %d calls are counted", lost);
       return; /* past the last call of the first time */
     }
     cr_assert_eq(o.fault.kind, CVL_E_DEVICE, "call %d: fault %d", n, o.fault.kind);
-    cr_assert(says_which(o.text), "call %d: %s", n, o.text.c_str());
+    cr_assert(superop_faults_says_which(o.text), "call %d: %s", n, o.text.c_str());
     cr_assert_eq(o.next.kind, CVL_E_DEVICE, "call %d: and then fault %d", n, o.next.kind);
     cr_assert_eq(o.next_text, o.text, "call %d: and then %s", n, o.next_text.c_str());
     cr_assert_not(o.next_right, "call %d: a lost device computes", n);
@@ -346,8 +347,8 @@ static void lose_at_each_call(sweep &all, bool compiled, const std::string &devi
 
 Test(superop_faults, a_device_lost_at_any_call_is_reported) {
   sweep all;
-  for (const char *device : devices) lose_at_each_call(all, true, device);
-  lose_at_each_call(all, false, devices[1]);
+  for (const char *device : devices) superop_faults_lose_at_each_call(all, true, device);
+  superop_faults_lose_at_each_call(all, false, devices[1]);
 }
 
 /* Either there is enough, or it is said; and what is there stays as it is. */
@@ -364,11 +365,12 @@ static void check_without_memory(const outcome &o, int n) {
 /* Memory that is short once: the same context computes all of it afterwards. */
 static void fail_each_allocation(sweep &all, bool compiled, const std::string &device) {
   int failed = 0;
-  for (int n = 1; n < MOST; n += step()) {
+  for (int n = 1; n < MOST; n += superop_faults_step()) {
     const outcome o = all.run(compiled, device, (uint64_t)n);
     cr_assert(o.opened);
     if ((uint64_t)n > o.allocations) {
-      cr_assert_gt(failed * step(), 20, "only %d allocations are counted", failed);
+      cr_assert_gt(failed * superop_faults_step(), 20, "only %d allocations are counted",
+                   failed);
       return;
     }
     check_without_memory(o, n);
@@ -391,7 +393,7 @@ Test(superop_faults, a_device_without_memory_is_reported) {
   sweep all;
   for (const bool compiled : {true, false}) {
     int without = 0;
-    for (int n = 1; n < MOST; n += step()) {
+    for (int n = 1; n < MOST; n += superop_faults_step()) {
       const std::string device = "small=0,deferred,check,fail=memory@";
       const outcome o = all.run(compiled, device + std::to_string(n));
       if (!o.opened) {
@@ -407,6 +409,6 @@ Test(superop_faults, a_device_without_memory_is_reported) {
                 o.next.kind);
       without++;
     }
-    cr_assert_gt(without * step(), 20);
+    cr_assert_gt(without * superop_faults_step(), 20);
   }
 }

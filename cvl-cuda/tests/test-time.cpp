@@ -71,18 +71,18 @@ struct test_device final : event_clock {
 enum { HOST = 1000 }; /* what issuing one thing takes the host */
 
 /* A launch that takes the device so long. */
-static void launch_of(spans &s, test_device &d, uint64_t ns, bool is_first = false) {
+static void time_launch_of(spans &s, test_device &d, uint64_t ns, bool is_first = false) {
   s.launches("test", is_first);
   d.now += HOST;
   d.issue([&d, ns] { d.free += ns; });
 }
-static void copy_of(spans &s, test_device &d, uint64_t ns) {
+static void time_copy_of(spans &s, test_device &d, uint64_t ns) {
   s.ends();
   d.now += HOST;
   d.issue([&d, ns] { d.free += ns; });
 }
-static void window_of(spans &s, test_device &d, uint64_t ns) {
-  launch_of(s, d, ns);
+static void time_window_of(spans &s, test_device &d, uint64_t ns) {
+  time_launch_of(s, d, ns);
   s.window_ends();
 }
 
@@ -90,8 +90,8 @@ Test(time, is_that_of_launches_without_the_host) {
   test_device d;
   spans s(d);
   for (int k = 0; k < 10; k++) {
-    launch_of(s, d, 5);
-    window_of(s, d, 6);
+    time_launch_of(s, d, 5);
+    time_window_of(s, d, 6);
   }
   cr_assert_eq(s.ns, 0);
   s.collect();
@@ -106,15 +106,15 @@ Test(time, is_that_of_launches_without_the_host) {
 Test(time, is_not_that_of_copies) {
   test_device d;
   spans s(d);
-  copy_of(s, d, 70000);
+  time_copy_of(s, d, 70000);
   s.window_ends();
   cr_assert_eq(d.holds, 0, "nothing is measured");
-  copy_of(s, d, 70000);
-  launch_of(s, d, 5);
-  copy_of(s, d, 80000);
-  copy_of(s, d, 80000);
-  launch_of(s, d, 6);
-  window_of(s, d, 7);
+  time_copy_of(s, d, 70000);
+  time_launch_of(s, d, 5);
+  time_copy_of(s, d, 80000);
+  time_copy_of(s, d, 80000);
+  time_launch_of(s, d, 6);
+  time_window_of(s, d, 7);
   s.collect();
   cr_assert_eq(s.ns, 18);
   cr_assert_eq(d.holds, 1);
@@ -125,8 +125,8 @@ Test(time, is_not_that_of_copies) {
 Test(time, windows_let_the_device_go) {
   test_device d;
   spans s(d);
-  launch_of(s, d, 5);
-  copy_of(s, d, 8);
+  time_launch_of(s, d, 5);
+  time_copy_of(s, d, 8);
   s.window_ends();
   cr_assert_not(d.held);
   s.collect();
@@ -138,16 +138,16 @@ Test(time, windows_let_the_device_go) {
 Test(time, nothing_is_held_from_the_first_launch_of_a_kernel_on) {
   test_device d;
   spans s(d);
-  launch_of(s, d, 5);
+  time_launch_of(s, d, 5);
   cr_assert(d.held);
-  copy_of(s, d, 8);
+  time_copy_of(s, d, 8);
   s.launches("new", true);
   cr_assert_not(d.held, "the launch may load its kernel, which waits for the device");
   s.ends();
-  launch_of(s, d, 5);
+  time_launch_of(s, d, 5);
   cr_assert_not(d.held);
   s.window_ends();
-  launch_of(s, d, 5);
+  time_launch_of(s, d, 5);
   cr_assert(d.held, "the next window");
   s.window_ends();
   cr_assert_eq(d.holds, 2);
@@ -158,13 +158,13 @@ Test(time, nothing_is_held_while_kernels_are_loaded) {
   test_device d;
   spans s(d);
   d.loads = true;
-  window_of(s, d, 5);
+  time_window_of(s, d, 5);
   cr_assert_eq(d.holds, 0);
   d.loads = false;
-  launch_of(s, d, 5);
+  time_launch_of(s, d, 5);
   cr_assert(d.held);
   d.loads = true; /* it began meanwhile */
-  launch_of(s, d, 5);
+  time_launch_of(s, d, 5);
   cr_assert_not(d.held);
   s.window_ends();
   cr_assert_eq(d.holds, 1);
@@ -174,7 +174,7 @@ Test(time, nothing_is_held_while_kernels_are_loaded) {
 Test(time, of_what_has_not_passed_is_left_for_later) {
   test_device d;
   spans s(d);
-  for (int k = 0; k < 4; k++) window_of(s, d, 7);
+  for (int k = 0; k < 4; k++) time_window_of(s, d, 7);
   d.done = 5; /* two launches, and the begin of the third */
   s.collect();
   cr_assert_eq(s.ns, 14);
@@ -187,7 +187,7 @@ Test(time, of_what_has_not_passed_is_left_for_later) {
 Test(time, events_are_used_again_and_given_back) {
   test_device d;
   spans s(d);
-  for (int k = 0; k < 100 * spans::MOST; k++) window_of(s, d, 3);
+  for (int k = 0; k < 100 * spans::MOST; k++) time_window_of(s, d, 3);
   s.collect();
   cr_assert_eq(s.ns, 300u * spans::MOST);
   cr_assert_eq(d.made, 2u * spans::MOST);
@@ -201,14 +201,14 @@ Test(time, of_more_launches_than_events_is_the_time_of_all) {
   test_device d;
   spans s(d);
   d.done = 0;
-  for (int k = 0; k < LAUNCHES; k++) window_of(s, d, 11 * HOST);
+  for (int k = 0; k < LAUNCHES; k++) time_window_of(s, d, 11 * HOST);
   s.collect();
   cr_assert_eq(s.ns, 0);
   d.done = UINT64_MAX;
   s.collect();
   cr_assert_eq(s.ns, 11u * HOST * LAUNCHES);
   d.now = d.free + 500;
-  window_of(s, d, 11);
+  time_window_of(s, d, 11);
   s.collect();
   cr_assert_eq(s.ns, 11u * HOST * LAUNCHES + 11);
   s.end();
@@ -222,7 +222,7 @@ Test(time, a_clock_that_fails_adds_nothing) {
     spans s(d);
     d.fail_at = n;
     for (int k = 0; k < 5; k++) {
-      window_of(s, d, 5);
+      time_window_of(s, d, 5);
       s.collect();
     }
     cr_assert_eq(s.ns % 5, 0);

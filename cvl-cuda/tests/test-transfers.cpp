@@ -69,7 +69,7 @@ Test(transfers, by_blocks_are_wide_where_both_sides_are_aligned_alike) {
 
 /* ---- longer than the buffers ---- */
 
-static ints values_of(size_t n, int64_t from) {
+static ints transfers_values_of(size_t n, int64_t from) {
   ints x(n);
   for (size_t k = 0; k < n; k++) x[k] = from + (int64_t)(k * k);
   return x;
@@ -85,12 +85,12 @@ static void expect_elements(emulated_session &s, const cvl_value &v, const ints 
 
 /* Many uploads, of which none is waited for, then all of them back, whole and without their
  * first. */
-static void there_and_back(const std::string &how) {
+static void transfers_there_and_back(const std::string &how) {
   emulated_session s(how.c_str());
   std::vector<cvl_value> held;
   std::vector<ints> want;
   for (size_t n : {1, 2, 7, 8, 9, 16, 17, 33, 100, 1000, 40, 5, 64}) {
-    want.push_back(values_of(n, (int64_t)n));
+    want.push_back(transfers_values_of(n, (int64_t)n));
     held.push_back(s.upload(want.back()));
     const cvl_value of[] = {held.back(), held.back()};
     cvl_value sum{};
@@ -112,7 +112,7 @@ static void there_and_back(const std::string &how) {
 Test(transfers, pass_buffers_of_any_size) {
   for (const char *way : ways) {
     for (const char *size : {"8", "24", "64", "200", "4096"})
-      there_and_back(std::string(way) + ",small=0,staging=" + size);
+      transfers_there_and_back(std::string(way) + ",small=0,staging=" + size);
     expect_clean();
   }
 }
@@ -124,7 +124,7 @@ Test(transfers, take_no_more_memory_than_two_buffers) {
   const size_t pinned = s.c->memory.pinned.regions.size();
   cr_assert_eq(ring.buffers[0].capacity + ring.buffers[1].capacity, 0, "before the first copy");
   for (size_t n : {100000, 300000, 10000000, 9000000}) {
-    const ints x = values_of(n, 1);
+    const ints x = transfers_values_of(n, 1);
     const cvl_value v = s.upload(x);
     expect_elements(s, v, x, 0);
     s.b->release(s.c, &v);
@@ -147,7 +147,7 @@ Test(transfers, are_not_counted) {
     o.float_elem = CVL_F64;
     o.memory_limit = n * sizeof(int64_t);
     emulated_session s("small=0,deferred", o);
-    const ints x = values_of(n, 3);
+    const ints x = transfers_values_of(n, 3);
     const cvl_value v = s.upload(x);
     cr_assert_eq(s.b->statistics(s.c).live_bytes, n * sizeof(int64_t));
     expect_elements(s, v, x, 0);
@@ -160,7 +160,7 @@ Test(transfers, are_not_counted) {
 Test(transfers, wait_once_where_they_fit) {
   for (const char *how : {"small=0,deferred", "small=0,deferred,staging=40000"}) {
     emulated_session s(how);
-    const ints x = values_of(10000, 3);
+    const ints x = transfers_values_of(10000, 3);
     const cvl_value v = s.upload(x);
     cvl_error e{};
     cr_assert_not(s.b->check(s.c, true, &e));

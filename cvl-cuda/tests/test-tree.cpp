@@ -11,7 +11,7 @@ using namespace ravel;
 
 /* ---- chunks ---- */
 
-static segments ragged(const std::vector<int64_t> &offsets) {
+static segments tree_ragged(const std::vector<int64_t> &offsets) {
   segments d{};
   d.count = (int64_t)offsets.size() - 1;
   d.total = offsets.back();
@@ -22,7 +22,7 @@ static segments ragged(const std::vector<int64_t> &offsets) {
 
 using found_chunks = std::multiset<std::pair<int64_t, int64_t>>;
 
-static found_chunks found(const segments &d, const chunks &c) {
+static found_chunks tree_found(const segments &d, const chunks &c) {
   found_chunks all;
   for (int64_t k = 0; k < c.candidates; k++) {
     chunk at{};
@@ -31,7 +31,7 @@ static found_chunks found(const segments &d, const chunks &c) {
   return all;
 }
 
-static found_chunks expected(const segments &d, int bits, int long_bits, bool later) {
+static found_chunks tree_expected(const segments &d, int bits, int long_bits, bool later) {
   found_chunks all;
   for (int64_t s = 0; s < d.count; s++) {
     const int64_t n = d.length(s);
@@ -41,7 +41,7 @@ static found_chunks expected(const segments &d, int bits, int long_bits, bool la
   return all;
 }
 
-static uint64_t next(uint64_t &state) {
+static uint64_t tree_next(uint64_t &state) {
   state = state * 6364136223846793005u + 1442695040888963407u;
   return state >> 33;
 }
@@ -49,19 +49,20 @@ static uint64_t next(uint64_t &state) {
 Test(tree, each_chunk_of_a_long_segment_has_one_candidate) {
   uint64_t random = 1;
   for (int round = 0; round < 3000; round++) {
-    const uint64_t most = (uint64_t)2 << next(random) % 7;
+    const uint64_t most = (uint64_t)2 << tree_next(random) % 7;
     std::vector<int64_t> offsets{0};
-    for (uint64_t k = next(random) % 20; k > 0; k--) {
-      const bool none = next(random) % 3 == 0;
-      offsets.push_back(offsets.back() + (none ? 0 : (int64_t)(next(random) % most)));
+    for (uint64_t k = tree_next(random) % 20; k > 0; k--) {
+      const bool none = tree_next(random) % 3 == 0;
+      offsets.push_back(offsets.back() + (none ? 0 : (int64_t)(tree_next(random) % most)));
     }
-    const segments d = ragged(offsets);
-    const int bits = (int)(next(random) % 6), long_bits = (int)(next(random) % 6);
+    const segments d = tree_ragged(offsets);
+    const int bits = (int)(tree_next(random) % 6), long_bits = (int)(tree_next(random) % 6);
     if (long_bits > bits || d.count == 0) continue;
     for (bool later : {false, true}) {
-      cr_assert(
-          found(d, chunks_of(d, bits, long_bits, later)) == expected(d, bits, long_bits, later),
-          "round %d, chunks of 2^%d in segments longer than 2^%d", round, bits, long_bits);
+      cr_assert(tree_found(d, chunks_of(d, bits, long_bits, later)) ==
+                    tree_expected(d, bits, long_bits, later),
+                "round %d, chunks of 2^%d in segments longer than 2^%d", round, bits,
+                long_bits);
     }
   }
 }
@@ -73,11 +74,12 @@ Test(tree, chunks_of_what_no_memory_holds) {
   equal.count = 3;
   equal.equal = big;
   equal.total = 3 * big;
-  for (const segments &d : {ragged(offsets), equal}) {
+  for (const segments &d : {tree_ragged(offsets), equal}) {
     for (int bits : {20, 28, 33}) {
-      cr_assert(found(d, chunks_of(d, bits, bits, true)) == expected(d, bits, bits, true));
+      cr_assert(tree_found(d, chunks_of(d, bits, bits, true)) ==
+                tree_expected(d, bits, bits, true));
     }
-    cr_assert(found(d, chunks_of(d, 28, 20, true)) == expected(d, 28, 20, true));
+    cr_assert(tree_found(d, chunks_of(d, 28, 20, true)) == tree_expected(d, 28, 20, true));
   }
 }
 
@@ -110,7 +112,7 @@ struct above_chunks {
 
 /* Segments of so many chunks, one behind the other, with the same memory for their totals; the
  * last chunk of each has a few elements only. */
-static void scan_segments(const std::vector<int64_t> &segments, int direction) {
+static void tree_scan_segments(const std::vector<int64_t> &segments, int direction) {
   using totals = published_totals<double, CHUNK_BITS>;
   uint64_t random = 7;
   int64_t elements = 0, start = 0;
@@ -119,7 +121,7 @@ static void scan_segments(const std::vector<int64_t> &segments, int direction) {
   for (int64_t chunks : segments) {
     uint64_t taken = 0;
     std::vector<double> x, got((size_t)chunks, NAN);
-    for (int64_t k = 0; k < chunks; k++) x.push_back((double)next(random) * 0x1p-20);
+    for (int64_t k = 0; k < chunks; k++) x.push_back((double)tree_next(random) * 0x1p-20);
     above_chunks body{{}, start, chunks, x.data(), got.data()};
     body.p.totals = {memory.data(), elements, 1};
     body.p.next = pointer_to<uint64_t>(&taken);
@@ -139,8 +141,8 @@ static void scan_segments(const std::vector<int64_t> &segments, int direction) {
 
 Test(tree, what_stands_before_chunks) {
   for (int direction : {1, -1, 0}) {
-    scan_segments({1, 2, 32, 33, 1, 64, 31, 1025}, direction);
-    scan_segments({32, 32, 32, 1024, 1, 1, 1024, 65}, direction);
+    tree_scan_segments({1, 2, 32, 33, 1, 64, 31, 1025}, direction);
+    tree_scan_segments({32, 32, 32, 1024, 1, 1, 1024, 65}, direction);
   }
-  scan_segments({33, 32 * 1024 + 33, 2}, 1); /* three levels */
+  tree_scan_segments({33, 32 * 1024 + 33, 2}, 1); /* three levels */
 }

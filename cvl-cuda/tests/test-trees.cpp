@@ -16,7 +16,7 @@ struct item {
   uint64_t a, b;
 };
 
-static item f(item l, item r) {
+static item trees_f(item l, item r) {
   return {3 * l.a - r.a + l.b, l.b - r.a + 3 * r.b};
 }
 
@@ -26,7 +26,8 @@ static std::vector<item> prefixes(const item *x, size_t n) {
   while (level.back().size() > 1) {
     const std::vector<item> &below = level.back();
     std::vector<item> up;
-    for (size_t i = 0; i + 1 < below.size(); i += 2) up.push_back(f(below[i], below[i + 1]));
+    for (size_t i = 0; i + 1 < below.size(); i += 2)
+      up.push_back(trees_f(below[i], below[i + 1]));
     level.push_back(up);
   }
   std::vector<item> p;
@@ -35,7 +36,7 @@ static std::vector<item> prefixes(const item *x, size_t n) {
     while ((i >> k & 1) == 0) k++;
     const size_t before = i - ((size_t)1 << k);
     const item t = level[k][before >> k];
-    p.push_back(before == 0 ? t : f(p[before - 1], t));
+    p.push_back(before == 0 ? t : trees_f(p[before - 1], t));
   }
   return p;
 }
@@ -53,8 +54,9 @@ enum {
 
 /* A superoperator of two columns, 2 $0 and $1, and f; `consumers` of their left results and the
  * values of f: values are written as letters, e and g, and k and n. */
-static std::string definition(int number, const std::string &params, int count,
-                              const std::string &consumers, const std::string &second = "$1") {
+static std::string trees_definition(int number, const std::string &params, int count,
+                                    const std::string &consumers,
+                                    const std::string &second = "$1") {
   std::string text = "fused OP" + std::to_string(number) + "#1 (" + params + ") =\n" +
                      "a = (CONST INT 3) b = (DIST INT @ a $2) c = (CONST INT 77) "
                      "d = (+ INT @ $0 $0)\n"
@@ -75,21 +77,22 @@ static std::string definition(int number, const std::string &params, int count,
 
 static std::string definitions() {
   const std::string segments = "$0 : INT, $1 : INT, $2 : SEGDES";
-  return definition(REDUCE, segments + ", $3 : INT", 4,
-                    "o = (COMBINE_REDUCE INT @ e k $3 $2) "
-                    "p = (COMBINE_REDUCE INT @ g n c $2)\n") +
-         definition(SCAN, segments + ", $3 : INT", 4,
-                    "o = (COMBINE_SCAN INT @ e k $3 $2) p = (COMBINE_SCAN INT @ g n c $2)\n") +
-         definition(INCLUSIVE, segments, 3,
-                    "o = (COMBINE_SCAN_INCLUSIVE INT @ e k $2) "
-                    "p = (COMBINE_SCAN_INCLUSIVE INT @ g n $2)\n") +
-         definition(SCATTER, segments + ", $3 : INT, $4 : INT, $5 : INT, $6 : SEGDES", 7,
-                    "o = (COMBINE_SCATTER INT @ e k $3 $4 $2 $6) "
-                    "p = (COMBINE_SCATTER INT @ g n $3 $5 $2 $6)\n") +
-         definition(SCAN_EQUAL, segments, 3,
-                    "o = (COMBINE_SCAN_INCLUSIVE INT @ e k $2) "
-                    "p = (COMBINE_SCAN_INCLUSIVE INT @ g n $2)\n",
-                    "b");
+  return trees_definition(REDUCE, segments + ", $3 : INT", 4,
+                          "o = (COMBINE_REDUCE INT @ e k $3 $2) "
+                          "p = (COMBINE_REDUCE INT @ g n c $2)\n") +
+         trees_definition(
+             SCAN, segments + ", $3 : INT", 4,
+             "o = (COMBINE_SCAN INT @ e k $3 $2) p = (COMBINE_SCAN INT @ g n c $2)\n") +
+         trees_definition(INCLUSIVE, segments, 3,
+                          "o = (COMBINE_SCAN_INCLUSIVE INT @ e k $2) "
+                          "p = (COMBINE_SCAN_INCLUSIVE INT @ g n $2)\n") +
+         trees_definition(SCATTER, segments + ", $3 : INT, $4 : INT, $5 : INT, $6 : SEGDES", 7,
+                          "o = (COMBINE_SCATTER INT @ e k $3 $4 $2 $6) "
+                          "p = (COMBINE_SCATTER INT @ g n $3 $5 $2 $6)\n") +
+         trees_definition(SCAN_EQUAL, segments, 3,
+                          "o = (COMBINE_SCAN_INCLUSIVE INT @ e k $2) "
+                          "p = (COMBINE_SCAN_INCLUSIVE INT @ g n $2)\n",
+                          "b");
 }
 
 struct session : superop_session {
@@ -130,8 +133,8 @@ struct session : superop_session {
 
 /* ---- what must come out ---- */
 
-static void expect_same(const std::vector<item> &found, const std::vector<item> &wanted,
-                        const char *what) {
+static void trees_expect_same(const std::vector<item> &found, const std::vector<item> &wanted,
+                              const char *what) {
   cr_assert_eq(found.size(), wanted.size(), "%s", what);
   for (size_t i = 0; i < wanted.size(); i++) {
     cr_assert(found[i].a == wanted[i].a && found[i].b == wanted[i].b,
@@ -154,7 +157,7 @@ struct columns {
   }
 };
 
-static size_t sum(const ints &lengths) {
+static size_t trees_sum(const ints &lengths) {
   size_t n = 0;
   for (int64_t l : lengths) n += (size_t)l;
   return n;
@@ -162,19 +165,19 @@ static size_t sum(const ints &lengths) {
 
 static void check_equal(const char *how, const ints &lengths) {
   session s(how);
-  const columns in(sum(lengths), lengths.size(), 3);
+  const columns in(trees_sum(lengths), lengths.size(), 3);
   std::vector<item> inclusive;
   for (int64_t n : lengths) {
     const std::vector<item> p = prefixes(in.items.data() + inclusive.size(), (size_t)n);
     inclusive.insert(inclusive.end(), p.begin(), p.end());
   }
   const std::vector<cvl_value> operands = {s.upload(in.x), s.upload(in.y), s.segments(lengths)};
-  expect_same(s.run(SCAN_EQUAL, operands), inclusive, "scan of equal elements");
+  trees_expect_same(s.run(SCAN_EQUAL, operands), inclusive, "scan of equal elements");
 }
 
-static void check_segments(const char *how, const ints &lengths) {
+static void trees_check_segments(const char *how, const ints &lengths) {
   session s(how);
-  const columns in(sum(lengths), lengths.size());
+  const columns in(trees_sum(lengths), lengths.size());
   std::vector<item> reduced, scanned, inclusive;
   size_t start = 0;
   for (size_t k = 0; k < lengths.size(); k++) {
@@ -187,9 +190,9 @@ static void check_segments(const char *how, const ints &lengths) {
   }
   const cvl_value x = s.upload(in.x), y = s.upload(in.y), d = s.segments(lengths);
   const cvl_value e = s.upload(in.identities);
-  expect_same(s.run(REDUCE, {x, y, d, e}), reduced, "reduction");
-  expect_same(s.run(SCAN, {x, y, d, e}), scanned, "scan");
-  expect_same(s.run(INCLUSIVE, {x, y, d}), inclusive, "inclusive scan");
+  trees_expect_same(s.run(REDUCE, {x, y, d, e}), reduced, "reduction");
+  trees_expect_same(s.run(SCAN, {x, y, d, e}), scanned, "scan");
+  trees_expect_same(s.run(INCLUSIVE, {x, y, d}), inclusive, "inclusive scan");
 }
 
 static const char CHECKED[] = "small=0,order=shuffled,check", PLAIN[] = "small=0";
@@ -197,10 +200,10 @@ static const char CHECKED[] = "small=0,order=shuffled,check", PLAIN[] = "small=0
 Test(trees, within_rows_and_blocks) {
   ints short_ones, around = {0, 1023, 1024, 1025, 0, 0, 992, 991, 993, 512, 511, 513, 0};
   for (int64_t n = 0; n < 70; n++) short_ones.push_back(n);
-  check_segments(CHECKED, short_ones);
-  check_segments(CHECKED, around);
-  check_segments(CHECKED, {1});
-  check_segments(CHECKED, {0, 0});
+  trees_check_segments(CHECKED, short_ones);
+  trees_check_segments(CHECKED, around);
+  trees_check_segments(CHECKED, {1});
+  trees_check_segments(CHECKED, {0, 0});
 }
 
 /* The column is no vector in memory. */
@@ -209,22 +212,22 @@ Test(trees, of_equal_elements) {
 }
 
 Test(trees, of_two_levels) {
-  check_segments(CHECKED, {3077, 2048, 31, 2047, 0, 5119, 32, 2049});
-  check_segments(CHECKED, {40 * 1024 + 37});
-  check_segments(PLAIN, {64 * 1024, 1, 65 * 1024 + 1023});
+  trees_check_segments(CHECKED, {3077, 2048, 31, 2047, 0, 5119, 32, 2049});
+  trees_check_segments(CHECKED, {40 * 1024 + 37});
+  trees_check_segments(PLAIN, {64 * 1024, 1, 65 * 1024 + 1023});
 }
 
 Test(trees, of_three_levels) {
   const int64_t M = 1024 * 1024;
-  check_segments(PLAIN, {5, M + 1025, 0, 7});
-  check_segments(PLAIN, {M + 1024});
-  check_segments(PLAIN, {M - 1, 1, M});
-  check_segments(PLAIN, {2 * M + 3 * 1024 + 9, 1023});
+  trees_check_segments(PLAIN, {5, M + 1025, 0, 7});
+  trees_check_segments(PLAIN, {M + 1024});
+  trees_check_segments(PLAIN, {M - 1, 1, M});
+  trees_check_segments(PLAIN, {2 * M + 3 * 1024 + 9, 1023});
 }
 
 /* ---- scattered ---- */
 
-static void check_scatter(const char *how, size_t n, size_t groups, int64_t step) {
+static void trees_check_scatter(const char *how, size_t n, size_t groups, int64_t step) {
   session s(how);
   const columns in(n, 1), defaults(groups, 1);
   ints index;
@@ -244,13 +247,13 @@ static void check_scatter(const char *how, size_t n, size_t groups, int64_t step
   const std::vector<cvl_value> operands = {
       s.upload(in.x),       s.upload(in.y),       from, s.upload(index),
       s.upload(defaults.x), s.upload(defaults.y), to};
-  expect_same(s.run(SCATTER, operands), wanted, "scatter");
+  trees_expect_same(s.run(SCATTER, operands), wanted, "scatter");
 }
 
 Test(trees, scattered) {
-  check_scatter(CHECKED, 1000, 10, 3);
-  check_scatter(CHECKED, 5000, 3, 1);
-  check_scatter(CHECKED, 100, 1000, 37);
-  check_scatter(CHECKED, 4000, 1, 1);
-  check_scatter(PLAIN, 100000, 257, 11);
+  trees_check_scatter(CHECKED, 1000, 10, 3);
+  trees_check_scatter(CHECKED, 5000, 3, 1);
+  trees_check_scatter(CHECKED, 100, 1000, 37);
+  trees_check_scatter(CHECKED, 4000, 1, 1);
+  trees_check_scatter(PLAIN, 100000, 257, 11);
 }

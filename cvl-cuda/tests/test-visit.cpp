@@ -120,7 +120,7 @@ struct shared_process : emulated_session {
   }
 };
 
-static void with_others(const char *how) {
+static void visit_with_others(const char *how) {
   emulated_current_device() = OF_OTHERS;
   shared_process s(how);
   s.others();
@@ -156,7 +156,7 @@ static void with_others(const char *how) {
 
 Test(visit, each_entry_is_one) {
   for (const char *how : {"", "deferred", "small=0,deferred=random,check"}) {
-    with_others(how);
+    visit_with_others(how);
     cr_assert_eq(emulated_current_device(), OF_OTHERS, "after the end");
   }
 }

@@ -12,7 +12,7 @@ static std::unique_ptr<toolchain> tools_of(const char *way) {
   return std::unique_ptr<toolchain>(device->new_toolchain());
 }
 
-template <class T> static operand<T> in_memory(ptr<const T> p) {
+template <class T> static operand<T> watched_in_memory(ptr<const T> p) {
   operand<T> x{};
   x.data = p;
   return x;
@@ -52,14 +52,15 @@ struct twice_body {
 
 enum { N = 50 };
 
-static void add(rig &r, const kernel_entry &kernel, ptr<int64_t> x, ptr<int64_t> out) {
-  const twice_body body{in_memory<int64_t>(x), in_memory<int64_t>(x), out, {}, N};
+static void watched_add(rig &r, const kernel_entry &kernel, ptr<int64_t> x, ptr<int64_t> out) {
+  const twice_body body{
+      watched_in_memory<int64_t>(x), watched_in_memory<int64_t>(x), out, {}, N};
   r.device->run({"superoperator", N, 0, nullptr, kernel.on_host, nullptr, &body, sizeof body});
 }
 
 static void run_twice(rig &r, const kernel_entry &kernel, bool) {
   const ptr<int64_t> x = r.upload(numbers(N));
-  add(r, kernel, x, r.fresh<int64_t>(N));
+  watched_add(r, kernel, x, r.fresh<int64_t>(N));
 }
 
 Test(watched, a_write_behind_the_end) {
@@ -91,8 +92,8 @@ Test(watched, an_element_that_is_left_out) {
              [](rig &r, const kernel_entry &kernel, bool defect) {
                const ptr<int64_t> x = r.upload(numbers(N)), once = r.fresh<int64_t>(N),
                                   twice = r.fresh<int64_t>(N);
-               add(r, kernel, x, once);
-               add(r, kernel, once, twice);
+               watched_add(r, kernel, x, once);
+               watched_add(r, kernel, once, twice);
                if (!defect) cr_assert_eq(r.download(twice, N)[7], 4 * 70);
              });
 }
@@ -114,7 +115,7 @@ enum { SEGMENTS = 5, EACH = 10 };
 
 static void run_sum(rig &r, const kernel_entry &kernel, bool defect) {
   const ptr<int64_t> x = r.upload(numbers(SEGMENTS * EACH));
-  sum_body body{in_memory<int64_t>(x), {}, r.fresh<int64_t>(SEGMENTS), {}, SEGMENTS};
+  sum_body body{watched_in_memory<int64_t>(x), {}, r.fresh<int64_t>(SEGMENTS), {}, SEGMENTS};
   body.d.count = SEGMENTS;
   body.d.equal = EACH;
   body.d.total = SEGMENTS * EACH;
@@ -149,8 +150,8 @@ Test(watched, only_where_a_device_checks) {
   const built plain(tools_of(""), k.text), watched(tools_of("check"), k.text);
   cr_assert_neq(plain.tools->identity(), watched.tools->identity());
   int64_t x[2] = {1, 2}, y[2];
-  const twice_body body{in_memory<int64_t>(pointer_to<const int64_t>(x)),
-                        in_memory<int64_t>(pointer_to<const int64_t>(x)),
+  const twice_body body{watched_in_memory<int64_t>(pointer_to<const int64_t>(x)),
+                        watched_in_memory<int64_t>(pointer_to<const int64_t>(x)),
                         pointer_to<int64_t>(y),
                         {},
                         2};

@@ -31,16 +31,16 @@ struct comm {
   struct stops stops;
   const char *function; /* where the calls are */
   uint64_t site;
-  MPI_Request *requests; /* 2 * count */
-  MPI_Status *statuses;  /* as many, which nobody reads */
-  char *zeros, *drop;    /* MESSAGE bytes each */
-  uint64_t calls;        /* of a debug build */
-  uint64_t delays;       /* RAVEL_MPI_DELAYS, for tests: a state of random numbers; 0: none */
+  MPI_Request *requests;   /* 2 * count */
+  MPI_Status *statuses;    /* as many, which nobody reads */
+  char *zeros, *drop; /* MESSAGE bytes each */
+  uint64_t calls;          /* of a debug build */
+  uint64_t delays;         /* RAVEL_MPI_DELAYS, for tests: a state of random numbers; 0: none */
 };
 
 /* ---- waiting ---- */
 
-static double now(void) {
+static double comm_now(void) {
   struct timespec t;
   clock_gettime(CLOCK_MONOTONIC, &t);
   return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
@@ -60,15 +60,15 @@ void comm_give_way(unsigned k) {
 }
 
 /* Waits for n requests; at most so many seconds, if that is not 0. */
-static bool complete(struct comm *c, MPI_Request *requests, int n, double seconds) {
-  const double begun = seconds > 0 ? now() : 0;
+static bool comm_complete(struct comm *c, MPI_Request *requests, int n, double seconds) {
+  const double begun = seconds > 0 ? comm_now() : 0;
   int done = 0;
   for (unsigned k = 0;; k += k < UINT_MAX) {
     MPI_Testall(n, requests, &done, c->statuses);
     if (done) return true;
     if (k >= SPIN && c->stops.promises) stops_look(&c->stops);
     comm_give_way(k);
-    if (seconds > 0 && now() - begun > seconds) return false;
+    if (seconds > 0 && comm_now() - begun > seconds) return false;
   }
 }
 
@@ -86,7 +86,7 @@ static _Noreturn void end_job(struct comm *c, const char *message) {
 
 /* ---- delays, for tests: ranks come late, and messages in another order ---- */
 
-static uint64_t draw(struct comm *c) {
+static uint64_t comm_draw(struct comm *c) {
   c->delays ^= c->delays << 13; /* xorshift (Marsaglia) */
   c->delays ^= c->delays >> 7;
   c->delays ^= c->delays << 17;
@@ -101,14 +101,14 @@ static void read_delays(struct comm *c) {
 /* One time in eight, up to half a millisecond. */
 static void delay(struct comm *c) {
   enum { SELDOM = 8, MOST_NS = 500000 };
-  if (!c->delays || draw(c) % SELDOM) return;
-  const struct timespec t = {.tv_nsec = (long)(draw(c) % MOST_NS)};
+  if (!c->delays || comm_draw(c) % SELDOM) return;
+  const struct timespec t = {.tv_nsec = (long)(comm_draw(c) % MOST_NS)};
   nanosleep(&t, NULL);
 }
 
 /* How far from this rank the first one is that something is sent to. */
 static unsigned first_distance(struct comm *c) {
-  return c->delays && c->count > 1 ? (unsigned)(draw(c) % (c->count - 1)) : 0;
+  return c->delays && c->count > 1 ? (unsigned)(comm_draw(c) % (c->count - 1)) : 0;
 }
 
 /* ---- every rank in the same call ---- */
@@ -151,7 +151,7 @@ static _Noreturn void waited(struct comm *c, const struct call *here) {
 }
 
 /* Compares the call to come with those of the others. */
-static void compare(struct comm *c, const char *name) {
+static void comm_compare(struct comm *c, const char *name) {
   const struct call here = call_here(c, name);
   struct call *all = calloc(c->count, sizeof *all);
   MPI_Request request;
@@ -159,7 +159,7 @@ static void compare(struct comm *c, const char *name) {
   if (!all) end_job(c, "no memory");
   MPI_Iallgather(&here, (int)sizeof here, MPI_BYTE, all, (int)sizeof here, MPI_BYTE, c->world,
                  &request);
-  if (!complete(c, &request, 1, COMPARE_SECONDS)) waited(c, &here);
+  if (!comm_complete(c, &request, 1, COMPARE_SECONDS)) waited(c, &here);
   for (unsigned r = 0; r < c->count; r++) {
     if (!same_call(&all[r], &here)) disagree(c, r, &all[r], &here);
   }
@@ -168,7 +168,7 @@ static void compare(struct comm *c, const char *name) {
 
 #else
 
-static void compare(struct comm *c, const char *name) {
+static void comm_compare(struct comm *c, const char *name) {
   (void)c;
   (void)name;
 }
@@ -192,14 +192,14 @@ static void wait_for_others(struct comm *c) {
   for (unsigned r = 1; r < c->count; r++)
     MPI_Irecv(NULL, 0, MPI_BYTE, (int)r, TAG_LEAVE, c->world, &c->requests[r]);
   for (unsigned r = 1; r < c->count; r++) {
-    if (complete(c, &c->requests[r], 1, LEAVE_SECONDS)) continue;
+    if (comm_complete(c, &c->requests[r], 1, LEAVE_SECONDS)) continue;
     snprintf(text, sizeof text, "rank %u has not ended with the others", r);
     end_job(c, text);
   }
 }
 
 /* At exit, since whoever ends may do so anywhere. A rank that ends alone ends the job. */
-static void leave(void) {
+static void comm_leave(void) {
   struct comm *c = joined;
   int over = 0;
   MPI_Finalized(&over);
@@ -207,7 +207,7 @@ static void leave(void) {
   if (c->rank == 0) wait_for_others(c);
   if (c->rank != 0) {
     MPI_Isend(NULL, 0, MPI_BYTE, 0, TAG_LEAVE, c->world, c->requests);
-    if (!complete(c, c->requests, 1, LEAVE_SECONDS)) end_job(c, "rank 0 has not ended");
+    if (!comm_complete(c, c->requests, 1, LEAVE_SECONDS)) end_job(c, "rank 0 has not ended");
   }
   MPI_Finalize();
 }
@@ -223,7 +223,7 @@ static unsigned find_here(const struct comm *c) {
   return (unsigned)rank;
 }
 
-static bool prepare(struct comm *c) {
+static bool comm_prepare(struct comm *c) {
   int rank, count;
   MPI_Comm_dup(MPI_COMM_WORLD, &c->world);
   MPI_Comm_rank(c->world, &rank);
@@ -263,7 +263,7 @@ struct comm *comm_join(const char **why) {
     return NULL;
   }
   if (!same_job(why)) return NULL;
-  if (!prepare(&c) || atexit(leave) != 0) {
+  if (!comm_prepare(&c) || atexit(comm_leave) != 0) {
     *why = "no memory";
     return NULL;
   }
@@ -297,36 +297,36 @@ static void count_collective(struct comm *c, uint64_t bytes) {
 
 void comm_gather(struct comm *c, const void *mine, size_t bytes, void *all) {
   delay(c);
-  compare(c, "gather");
+  comm_compare(c, "gather");
   if (c->count == 1) {
     if (bytes > 0) memcpy(all, mine, bytes);
     return;
   }
   count_collective(c, (c->count - 1) * (uint64_t)bytes);
   MPI_Iallgather(mine, (int)bytes, MPI_BYTE, all, (int)bytes, MPI_BYTE, c->world, c->requests);
-  complete(c, c->requests, 1, 0);
+  comm_complete(c, c->requests, 1, 0);
 }
 
 void comm_transpose(struct comm *c, const uint64_t *to, uint64_t *from) {
   delay(c);
-  compare(c, "transpose");
+  comm_compare(c, "transpose");
   if (c->count == 1) {
     from[0] = to[0];
     return;
   }
   count_collective(c, (c->count - 1) * sizeof *to);
   MPI_Ialltoall(to, 1, MPI_UINT64_T, from, 1, MPI_UINT64_T, c->world, c->requests);
-  complete(c, c->requests, 1, 0);
+  comm_complete(c, c->requests, 1, 0);
 }
 
 void comm_broadcast(struct comm *c, void *data, uint64_t bytes) {
   delay(c);
-  compare(c, "broadcast");
+  comm_compare(c, "broadcast");
   count_collective(c, c->rank == 0 ? (c->count - 1) * bytes : 0);
   for (uint64_t done = 0; done < bytes; done += MESSAGE) {
     const uint64_t n = bytes - done < MESSAGE ? bytes - done : MESSAGE;
     MPI_Ibcast((char *)data + done, (int)n, MPI_BYTE, 0, c->world, c->requests);
-    complete(c, c->requests, 1, 0);
+    comm_complete(c, c->requests, 1, 0);
   }
 }
 
@@ -366,12 +366,12 @@ static int begin_receive(struct comm *c, unsigned r, const struct comm_block *b,
 }
 
 /* What is dropped goes to one buffer, one message at a time. All sends have begun. */
-static void drop(struct comm *c, unsigned r, const struct comm_block *b, uint64_t done) {
+static void comm_drop(struct comm *c, unsigned r, const struct comm_block *b, uint64_t done) {
   const uint64_t n = message_bytes(b, done);
   MPI_Request request;
   if (n == 0 || b->data) return;
   MPI_Irecv(c->drop, (int)n, MPI_BYTE, (int)r, TAG_EXCHANGE, c->world, &request);
-  complete(c, &request, 1, 0);
+  comm_complete(c, &request, 1, 0);
 }
 
 static void exchange_round(struct comm *c, const struct comm_block *send,
@@ -386,9 +386,9 @@ static void exchange_round(struct comm *c, const struct comm_block *send,
     n += begin_receive(c, from, &receive[from], done, c->requests + n);
   }
   for (unsigned r = 0; r < c->count; r++) {
-    if (r != c->rank) drop(c, r, &receive[r], done);
+    if (r != c->rank) comm_drop(c, r, &receive[r], done);
   }
-  complete(c, c->requests, n, 0);
+  comm_complete(c, c->requests, n, 0);
 }
 
 static bool has_message(const struct comm *c, const struct comm_block *send,
@@ -403,7 +403,7 @@ static bool has_message(const struct comm *c, const struct comm_block *send,
 void comm_exchange(struct comm *c, const struct comm_block *send,
                    const struct comm_block *receive) {
   delay(c);
-  compare(c, "exchange");
+  comm_compare(c, "exchange");
   c->counts.exchanges++;
   copy_own(&send[c->rank], &receive[c->rank]);
   for (uint64_t done = 0; has_message(c, send, receive, done); done += MESSAGE)
@@ -426,7 +426,7 @@ void comm_meet(struct comm *c, uint64_t number, const char *why) {
     MPI_Isend(&number, 1, MPI_UINT64_T, (int)r, TAG_MEET, c->world, &c->requests[n++]);
     MPI_Irecv(&theirs[r], 1, MPI_UINT64_T, (int)r, TAG_MEET, c->world, &c->requests[n++]);
   }
-  all = all && complete(c, c->requests, n, MEET_SECONDS);
+  all = all && comm_complete(c, c->requests, n, MEET_SECONDS);
   for (unsigned r = 0; all && r < c->count; r++) all = r == c->rank || theirs[r] == number;
   free(theirs);
   if (all) return;

@@ -23,7 +23,7 @@ static void unlink_deferred(struct cvl_context *c, struct deferred *p) {
   }
 }
 
-static void drop(struct cvl_context *c, struct deferred *p) {
+static void deferred_drop(struct cvl_context *c, struct deferred *p) {
   if (p->kind->drop) p->kind->drop(c, p);
   mpi_free(c, p);
 }
@@ -52,7 +52,7 @@ bool deferred_forget(struct cvl_context *c, struct deferred *p) {
   if (p->symbol) return false;
   detach(p);
   unlink_deferred(c, p);
-  drop(c, p);
+  deferred_drop(c, p);
   return true;
 }
 
@@ -61,7 +61,7 @@ void deferred_drop_all(struct cvl_context *c) {
     struct deferred *p = c->deferred;
     detach(p);
     unlink_deferred(c, p);
-    drop(c, p);
+    deferred_drop(c, p);
   }
 }
 
@@ -81,7 +81,7 @@ static size_t aligned(size_t bytes) {
 }
 
 /* Takes what waits out of the context's list, in order; what is not heavy only. */
-static struct deferred *take(struct cvl_context *c, bool heavy) {
+static struct deferred *deferred_take(struct cvl_context *c, bool heavy) {
   struct deferred *list = NULL, **end = &list, *next;
   for (struct deferred *p = c->deferred; p; p = next) {
     next = p->next;
@@ -95,7 +95,7 @@ static struct deferred *take(struct cvl_context *c, bool heavy) {
 }
 
 struct round round_begin(struct cvl_context *c, bool heavy, size_t head) {
-  struct round r = {.list = take(c, heavy), .head = aligned(head)};
+  struct round r = {.list = deferred_take(c, heavy), .head = aligned(head)};
   size_t at = r.head;
   r.bytes = r.head;
   for (struct deferred *p = r.list; p; p = p->next) r.bytes += aligned(p->bytes);
@@ -113,13 +113,13 @@ void round_gather(struct cvl_context *c, struct round *r) {
 }
 
 /* What has arrived waits no more, but may be made to wait for something else. */
-static void complete(struct cvl_context *c, struct deferred *p, const char *all,
-                     size_t stride) {
+static void deferred_complete(struct cvl_context *c, struct deferred *p, const char *all,
+                              size_t stride) {
   struct cvl_vector *v = p->vector;
   struct cvl_segdes *d = p->segdes;
   detach(p);
   p->kind->arrive(c, p, all, stride);
-  drop(c, p);
+  deferred_drop(c, p);
   mpi_unwanted(c, v, d);
 }
 
@@ -128,7 +128,7 @@ void round_end(struct cvl_context *c, struct round *r) {
   for (struct deferred *p = r->list, *next; p; p = next) {
     next = p->next;
     const size_t bytes = aligned(p->bytes);
-    complete(c, p, r->all + at, r->bytes);
+    deferred_complete(c, p, r->all + at, r->bytes);
     at += bytes;
   }
   mpi_free(c, r->mine);
@@ -156,7 +156,7 @@ void settle_all(struct cvl_context *c) {
   } while (heavy || c->deferred);
 }
 
-static bool is_known(const struct cvl_context *c, uint64_t symbol) {
+static bool deferred_is_known(const struct cvl_context *c, uint64_t symbol) {
   for (const struct deferred *p = c->deferred; p; p = p->next) {
     if (p->symbol == symbol) return false;
   }
@@ -165,7 +165,7 @@ static bool is_known(const struct cvl_context *c, uint64_t symbol) {
 
 uint64_t size_known(struct cvl_context *c, uint64_t symbol) {
   invariant(symbol + SIZES > c->last_symbol);
-  if (!is_known(c, symbol)) agree(c);
+  if (!deferred_is_known(c, symbol)) agree(c);
   return c->sizes[symbol % SIZES];
 }
 

@@ -22,7 +22,7 @@ static bool is_why(const struct fault *a, const struct fault *b) {
   return a->error.kind == CVL_E_MEMORY && a->call < b->call;
 }
 
-static bool comes_before(const struct fault *f, const struct fault *g) {
+static bool faults_comes_before(const struct fault *f, const struct fault *g) {
   const struct cvl_error *a = &f->error, *b = &g->error;
   if (a->kind == CVL_E_NONE || b->kind == CVL_E_NONE) return b->kind == CVL_E_NONE;
   if (is_why(f, g) || is_why(g, f)) return is_why(f, g);
@@ -46,7 +46,7 @@ void fault_mine(struct cvl_context *c, struct cvl_error e) {
   const struct fault found = {e, c->calls};
   c->faults += e.kind != CVL_E_NONE;
   if (is_of_one(e.kind)) c->alone = e.kind;
-  if (e.kind != CVL_E_NONE && comes_before(&found, &c->mine)) c->mine = found;
+  if (e.kind != CVL_E_NONE && faults_comes_before(&found, &c->mine)) c->mine = found;
 }
 
 void fault_memory(struct cvl_context *c, uint64_t site, uint64_t bytes) {
@@ -69,13 +69,13 @@ void note_shift(struct cvl_context *c, struct shift s) {
 }
 
 /* Kinds whose position or segment is one of the whole vector. */
-static bool has_position(enum cvl_error_kind kind) {
+static bool faults_has_position(enum cvl_error_kind kind) {
   return kind != CVL_E_SIZE && kind != CVL_E_MEMORY && kind != CVL_E_STOPPED &&
          kind != CVL_E_DEVICE;
 }
 
 static struct cvl_error shifted(const struct cvl_context *c, struct cvl_error e) {
-  if (!has_position(e.kind)) return e;
+  if (!faults_has_position(e.kind)) return e;
   for (uint64_t k = c->shift_count; k-- > 0;) {
     const struct shift *s = &c->shifts[k];
     if (e.site < s->site || e.site - s->site >= s->sites) continue;
@@ -123,9 +123,9 @@ static void find_first(struct cvl_context *c, struct report mine) {
   struct report *all = mpi_alloc(c, c->ranks * sizeof *all), *first = all;
   comm_gather(c->comm, &mine, sizeof mine, all);
   for (unsigned r = 1; r < c->ranks; r++) {
-    if (comes_before(&all[r].fault, &first->fault)) first = &all[r];
+    if (faults_comes_before(&all[r].fault, &first->fault)) first = &all[r];
   }
-  if (comes_before(&first->fault, &c->slot)) {
+  if (faults_comes_before(&first->fault, &c->slot)) {
     c->slot = first->fault;
     snprintf(c->text, sizeof c->text, "%s", first->text);
     if (c->slot.error.kind == CVL_E_DEVICE) c->slot.error.text = c->text;

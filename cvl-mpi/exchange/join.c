@@ -11,8 +11,8 @@
 
 /* ---- combining on the host ---- */
 
-static void combine(const struct cvl_context *c, enum cvl_op op, struct cvl_value *a,
-                    const struct cvl_value *b) {
+static void join_combine(const struct cvl_context *c, enum cvl_op op, struct cvl_value *a,
+                         const struct cvl_value *b) {
   cvl_scalar_combine(c->int_elem, c->float_elem, op, a, b);
 }
 
@@ -20,9 +20,9 @@ static void combine(const struct cvl_context *c, enum cvl_op op, struct cvl_valu
 static void reduce_block(const struct cvl_context *c, enum cvl_op op, struct cvl_value *x,
                          uint64_t n) {
   const uint64_t lanes = least(n, CVL_REDUCE_LANES);
-  for (uint64_t j = lanes; j < n; j++) combine(c, op, &x[j % CVL_REDUCE_LANES], &x[j]);
+  for (uint64_t j = lanes; j < n; j++) join_combine(c, op, &x[j % CVL_REDUCE_LANES], &x[j]);
   for (uint64_t w = CVL_REDUCE_LANES / 2; w > 0; w /= 2) {
-    for (uint64_t j = 0; j < w && j + w < lanes; j++) combine(c, op, &x[j], &x[j + w]);
+    for (uint64_t j = 0; j < w && j + w < lanes; j++) join_combine(c, op, &x[j], &x[j + w]);
   }
 }
 
@@ -54,8 +54,8 @@ static void say_values(struct cvl_context *c, struct deferred *p, void *to) {
 }
 
 /* What all ranks have said, as scalars; the caller frees them. */
-static struct cvl_value *values_of(struct cvl_context *c, const struct join *j, const char *all,
-                                   size_t stride, uint64_t *n) {
+static struct cvl_value *join_values_of(struct cvl_context *c, const struct join *j,
+                                        const char *all, size_t stride, uint64_t *n) {
   const size_t bytes = elem_info(j->elem)->bytes;
   struct cvl_value *x = mpi_alloc(c, (c->ranks * (j->p.bytes / bytes) + 1) * sizeof *x);
   *n = 0;
@@ -72,7 +72,7 @@ static void join_arrive(struct cvl_context *c, struct deferred *p, const char *a
                         size_t stride) {
   const struct join *j = (const struct join *)p;
   uint64_t n;
-  struct cvl_value *x = values_of(c, j, all, stride, &n);
+  struct cvl_value *x = join_values_of(c, j, all, stride, &n);
   reduce_values(c, j->op, x, n);
   p->vector->local = x[0];
   p->vector->certain = true;
@@ -89,13 +89,13 @@ static const struct deferred_kind join_kind = {false, say_values, join_arrive, j
 
 /* ---- levels ---- */
 
-static uint64_t longest(const struct cvl_context *c, const uint64_t *counts) {
+static uint64_t join_longest(const struct cvl_context *c, const uint64_t *counts) {
   uint64_t most = 0;
   for (unsigned r = 0; r < c->ranks; r++) most = counts[r] > most ? counts[r] : most;
   return most;
 }
 
-static uint64_t sum(const struct cvl_context *c, const uint64_t *counts) {
+static uint64_t join_sum(const struct cvl_context *c, const uint64_t *counts) {
   uint64_t n = 0;
   for (unsigned r = 0; r < c->ranks; r++) n += counts[r];
   return n;
@@ -171,9 +171,9 @@ struct cvl_value one_reduced(struct cvl_context *c, uint64_t site, enum cvl_op o
   j->p.kind = &join_kind;
   j->p.site = site;
   if (is_exact(op, elem)) reduce_own(c, j);
-  while (sum(c, counts) > c->ranks && longest(c, counts) * c->ranks > MOST_SAID)
+  while (join_sum(c, counts) > c->ranks && join_longest(c, counts) * c->ranks > MOST_SAID)
     reduce_level(c, j);
-  j->p.bytes = longest(c, counts) * elem_info(elem)->bytes;
+  j->p.bytes = join_longest(c, counts) * elem_info(elem)->bytes;
   const struct cvl_value v = mpi_vector_object(c, elem, 1, NULL, nothing());
   deferred_add(c, &j->p, true, &v, NULL);
   return v;

@@ -22,36 +22,37 @@ struct crossing {
   uint64_t out_bytes, in_bytes;
 };
 
-static struct range sent(const struct cvl_context *c, const struct cvl_vector *v,
-                         const struct crossing *x, unsigned r) {
+static struct range moves_sent(const struct cvl_context *c, const struct cvl_vector *v,
+                               const struct crossing *x, unsigned r) {
   const struct range none = {0, 0};
   return r == c->rank ? none : intersection(distribution_range(v->at, c->rank), x->ranges[r]);
 }
 
-static struct range received(const struct cvl_context *c, const struct cvl_vector *v,
-                             const struct crossing *x, unsigned r) {
+static struct range moves_received(const struct cvl_context *c, const struct cvl_vector *v,
+                                   const struct crossing *x, unsigned r) {
   const struct range none = {0, 0};
   return r == c->rank ? none : intersection(distribution_range(v->at, r), x->ranges[c->rank]);
 }
 
-static void measure(struct cvl_context *c, const struct cvl_vector *v, struct crossing *x) {
+static void moves_measure(struct cvl_context *c, const struct cvl_vector *v,
+                          struct crossing *x) {
   x->send = mpi_alloc(c, 2 * c->ranks * sizeof *x->send);
   x->receive = x->send + c->ranks;
   for (unsigned r = 0; r < c->ranks; r++) {
-    x->send[r].bytes = sent(c, v, x, r).n * x->bytes;
-    x->receive[r].bytes = received(c, v, x, r).n * x->bytes;
+    x->send[r].bytes = moves_sent(c, v, x, r).n * x->bytes;
+    x->receive[r].bytes = moves_received(c, v, x, r).n * x->bytes;
     x->out_bytes += x->send[r].bytes;
     x->in_bytes += x->receive[r].bytes;
   }
 }
 
 /* Copies what is to be sent from the inner back end; false if it is poisoned. */
-static bool load(struct cvl_context *c, uint64_t site, const struct cvl_vector *v,
-                 struct crossing *x) {
+static bool moves_load(struct cvl_context *c, uint64_t site, const struct cvl_vector *v,
+                       struct crossing *x) {
   const uint64_t first = distribution_range(v->at, c->rank).first;
   char *to = x->out;
   for (unsigned r = 0; r < c->ranks; r++) {
-    const struct range part = sent(c, v, x, r);
+    const struct range part = moves_sent(c, v, x, r);
     if (part.n > 0 &&
         !absorb(c, c->b->to_host(c->inner, &v->local, part.first - first, part.n, to),
                 at_site(site)))
@@ -73,11 +74,11 @@ static void set_pointers(const struct cvl_context *c, const struct crossing *x, 
 
 static void cross(struct cvl_context *c, uint64_t site, const struct cvl_vector *v,
                   struct crossing *x) {
-  measure(c, v, x);
+  moves_measure(c, v, x);
   const bool here = v->local.form != CVL_NOTHING;
   x->out = here ? mpi_try_alloc(c, site, x->out_bytes) : NULL;
   x->in = mpi_try_alloc(c, site, x->in_bytes);
-  set_pointers(c, x, x->out && load(c, site, v, x));
+  set_pointers(c, x, x->out && moves_load(c, site, v, x));
   comm_exchange(c->comm, x->send, x->receive);
   mpi_free(c, x->out);
 }
@@ -111,7 +112,7 @@ static bool fill_received(struct cvl_context *c, uint64_t site, const struct cvl
                           const struct crossing *x, const struct cvl_value *target) {
   const uint64_t first = x->ranges[c->rank].first;
   for (unsigned r = 0; r < c->ranks; r++) {
-    const struct range part = received(c, v, x, r);
+    const struct range part = moves_received(c, v, x, r);
     struct cvl_value copy;
     if (part.n == 0) continue;
     if (!x->in || !absorb(c,
@@ -142,9 +143,9 @@ static struct cvl_value assembled(struct cvl_context *c, uint64_t site,
 }
 
 /* Of a vector in blocks. */
-static struct cvl_value exchanged(struct cvl_context *c, uint64_t site,
-                                  const struct cvl_value *v, const struct range *ranges,
-                                  bool whole) {
+static struct cvl_value moves_exchanged(struct cvl_context *c, uint64_t site,
+                                        const struct cvl_value *v, const struct range *ranges,
+                                        bool whole) {
   struct crossing x = {
       .ranges = ranges, .whole = whole, .bytes = elem_info(mpi_elem(v))->bytes};
   cross(c, site, v->as.vector, &x);
@@ -158,12 +159,12 @@ struct cvl_value move_ranges(struct cvl_context *c, uint64_t site, const struct 
                              const struct range *ranges) {
   const struct range mine = ranges[c->rank];
   if (!mpi_at(v)) return inner_slice(c, site, inner_of(v, false), mine.first, mine.n);
-  return exchanged(c, site, v, ranges, false);
+  return moves_exchanged(c, site, v, ranges, false);
 }
 
 /* ---- copies of what all ranks want more than once ---- */
 
-static uint64_t bytes_of(const struct cvl_vector *v) {
+static uint64_t moves_bytes_of(const struct cvl_vector *v) {
   return v->n * elem_info((enum cvl_elem)v->elem)->bytes;
 }
 
@@ -172,7 +173,7 @@ void copy_drop(struct cvl_context *c, struct cvl_vector *v) {
   if (!v->copied) return;
   while (c->copies[k] != v) k++;
   for (c->copy_count--; k < c->copy_count; k++) c->copies[k] = c->copies[k + 1];
-  c->copied_bytes -= bytes_of(v);
+  c->copied_bytes -= moves_bytes_of(v);
   v->copied = false;
   release_inner(c, &v->copy);
 }
@@ -183,10 +184,10 @@ void copies_drop(struct cvl_context *c) {
 
 /* Takes the copy; old ones give way. */
 static void copy_keep(struct cvl_context *c, struct cvl_vector *v, struct cvl_value copy) {
-  while (c->copy_count == COPIES || c->copied_bytes + bytes_of(v) > c->copied_most)
+  while (c->copy_count == COPIES || c->copied_bytes + moves_bytes_of(v) > c->copied_most)
     copy_drop(c, c->copies[0]);
   c->copies[c->copy_count++] = v;
-  c->copied_bytes += bytes_of(v);
+  c->copied_bytes += moves_bytes_of(v);
   v->copied = true;
   v->copy = copy;
   v->copy.owned = 0;
@@ -197,7 +198,7 @@ static bool is_worth_keeping(const struct cvl_context *c, const struct cvl_value
   struct cvl_vector *v = operand->as.vector;
   const bool again = v->wanted_whole;
   v->wanted_whole = true;
-  return again && !operand->owned && bytes_of(v) <= c->copied_most;
+  return again && !operand->owned && moves_bytes_of(v) <= c->copied_most;
 }
 
 /* All of it, owned, or borrowed from v. */
@@ -235,7 +236,7 @@ struct cvl_value move_whole(struct cvl_context *c, uint64_t site, const struct c
 /* Where the block of a rank is poisoned, all have zeros: it must not differ from the others. */
 struct cvl_value move_all(struct cvl_context *c, uint64_t site, const struct cvl_value *v) {
   struct range *ranges = ranges_same(c, 0, mpi_length(v));
-  const struct cvl_value moved = exchanged(c, site, v, ranges, true);
+  const struct cvl_value moved = moves_exchanged(c, site, v, ranges, true);
   c->unsure = true;
   mpi_free(c, ranges);
   return moved;

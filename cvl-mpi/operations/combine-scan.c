@@ -41,7 +41,7 @@ static uint64_t most_totals(const struct cvl_context *c) {
   return c->whole * c->whole / 16;
 }
 
-static size_t bytes_of(const struct scanning *s, uint32_t column) {
+static size_t combine_scan_bytes_of(const struct scanning *s, uint32_t column) {
   return elem_info(s->of->elem[column])->bytes;
 }
 
@@ -56,7 +56,7 @@ static void add_blocks(struct scanning *s, uint64_t blocks, bool begins, bool en
   s->n += blocks + ends;
 }
 
-static void plan(struct cvl_context *c, struct scanning *s) {
+static void combine_scan_plan(struct cvl_context *c, struct scanning *s) {
   s->lengths = mpi_alloc(c, (c->ranks + 1) * sizeof *s->lengths);
   for (unsigned r = 0; r < c->ranks; r++) {
     const struct pieces p = pieces_of(s->view, r);
@@ -77,10 +77,10 @@ static bool is_poisoned(const struct cvl_context *c, const struct cvl_value *in,
 }
 
 /* The results of a kernel on operands, which it takes: owned. False: poisoned. */
-static bool run_kernel(struct cvl_context *c, const struct scanning *s,
-                       const struct superop *op, struct cvl_kernel *kernel,
-                       const struct cvl_value *in, const struct cvl_value *before,
-                       struct cvl_value *out) {
+static bool combine_scan_run_kernel(struct cvl_context *c, const struct scanning *s,
+                                    const struct superop *op, struct cvl_kernel *kernel,
+                                    const struct cvl_value *in, const struct cvl_value *before,
+                                    struct cvl_value *out) {
   bool good = !is_poisoned(c, in, op->param_count);
   if (good && !kernel) fault_memory(c, s->site, 0);
   if (!good || !kernel) {
@@ -103,7 +103,7 @@ static bool run_derived(struct cvl_context *c, const struct scanning *s,
   for (uint32_t k = 0; k < s->of->at.count; k++)
     identities[k] = repeated(c, s->site, zero_of(s->of->elem[k]), segments);
   struct cvl_value *in = derived_operands(c, s->of, columns, n, identities, descriptor);
-  const bool good = run_kernel(c, s, &d->op, d->kernel, in, NULL, out);
+  const bool good = combine_scan_run_kernel(c, s, &d->op, d->kernel, in, NULL, out);
   mpi_free(c, in);
   return good;
 }
@@ -117,8 +117,8 @@ static uint64_t piece_count(const struct pieces *p) {
 
 /* Of each column the totals of all pieces, owned; CVL_NOTHING: poisoned, or nobody wants any.
  */
-static bool find_totals(struct cvl_context *c, const struct scanning *s,
-                        const struct cvl_value *in, struct cvl_value *totals) {
+static bool combine_scan_find_totals(struct cvl_context *c, const struct scanning *s,
+                                     const struct cvl_value *in, struct cvl_value *totals) {
   struct cvl_value columns[SUPEROP_COLUMNS_MAX];
   for (uint32_t k = 0; k < s->of->at.count; k++) {
     columns[k] = in[s->of->param[k]];
@@ -141,14 +141,15 @@ static bool read_totals(struct cvl_context *c, const struct scanning *s,
 
 static size_t totals_bytes(const struct scanning *s) {
   size_t bytes = 0;
-  for (uint32_t k = 0; k < s->of->at.count; k++) bytes += s->longest * bytes_of(s, k);
+  for (uint32_t k = 0; k < s->of->at.count; k++)
+    bytes += s->longest * combine_scan_bytes_of(s, k);
   return bytes;
 }
 
 /* Column k of all totals, `from` bytes behind the beginning of what each rank has sent. */
 static struct cvl_value all_totals(struct cvl_context *c, const struct scanning *s, uint32_t k,
                                    const char *all, size_t from) {
-  const size_t bytes = bytes_of(s, k), each = totals_bytes(s);
+  const size_t bytes = combine_scan_bytes_of(s, k), each = totals_bytes(s);
   char *data = mpi_try_alloc(c, s->site, s->n * bytes), *to = data;
   if (data) memset(data, 0, s->n * bytes);
   for (unsigned r = 0; data && r < c->ranks; r++) {
@@ -173,7 +174,7 @@ static bool scan_totals(struct cvl_context *c, const struct scanning *s, const c
   size_t from = 0;
   for (uint32_t k = 0; k < s->of->at.count; k++) {
     columns[k] = all_totals(c, s, k, all, from);
-    from += s->longest * bytes_of(s, k);
+    from += s->longest * combine_scan_bytes_of(s, k);
   }
   if (!absorb(c, c->b->segdes_from_host(c->inner, s->site, s->segments, s->lengths, &d),
               at_site(s->site)))
@@ -194,7 +195,7 @@ static bool before_from_all(struct cvl_context *c, const struct scanning *s,
   char *mine = mpi_alloc(c, bytes), *all = mpi_alloc(c, c->ranks * bytes), *to = mine;
   bool good = true;
   for (uint32_t k = 0; k < s->of->at.count; k++) {
-    const size_t each = bytes_of(s, k);
+    const size_t each = combine_scan_bytes_of(s, k);
     good = good && read_totals(c, s, &totals[k], each, to);
     to += s->longest * each;
   }
@@ -208,7 +209,7 @@ static bool before_from_all(struct cvl_context *c, const struct scanning *s,
 /* ---- totals in blocks ---- */
 
 /* Of the vector of all totals what a rank has; what of its scan it wants. */
-static uint64_t totals_of(const struct scanning *s, unsigned rank) {
+static uint64_t combine_scan_totals_of(const struct scanning *s, unsigned rank) {
   const struct pieces p = pieces_of(s->view, rank);
   return totals_for_others(&p) + head_ends(s->view, rank, &p);
 }
@@ -228,7 +229,9 @@ static struct cvl_value own_totals(struct cvl_context *c, const struct scanning 
   const bool ends = head_ends(s->view, c->rank, p);
   struct cvl_value out;
   totals.owned = 0;
-  if (!absorb(c, c->b->slices->allocate(c->inner, s->site, elem, totals_of(s, c->rank), &out),
+  if (!absorb(c,
+              c->b->slices->allocate(c->inner, s->site, elem,
+                                     combine_scan_totals_of(s, c->rank), &out),
               at_site(s->site)))
     return nothing();
   bool good = true;
@@ -248,7 +251,7 @@ static struct cvl_value own_totals(struct cvl_context *c, const struct scanning 
 static void vectors_of_totals(struct cvl_context *c, const struct scanning *s,
                               const struct cvl_value *totals, struct cvl_value *columns) {
   uint64_t *counts = mpi_alloc(c, c->ranks * sizeof *counts);
-  for (unsigned r = 0; r < c->ranks; r++) counts[r] = totals_of(s, r);
+  for (unsigned r = 0; r < c->ranks; r++) counts[r] = combine_scan_totals_of(s, r);
   struct distribution *at = distribution_of_counts(c, counts);
   for (uint32_t k = 0; k < s->of->at.count; k++) {
     const enum cvl_elem elem = s->of->elem[k];
@@ -260,13 +263,13 @@ static void vectors_of_totals(struct cvl_context *c, const struct scanning *s,
 }
 
 /* What this rank wants of a scan of totals, which it takes; owned. */
-static struct cvl_value wanted(struct cvl_context *c, const struct scanning *s,
-                               struct cvl_value scan) {
+static struct cvl_value combine_scan_wanted(struct cvl_context *c, const struct scanning *s,
+                                            struct cvl_value scan) {
   struct range *ranges = mpi_alloc(c, c->ranks * sizeof *ranges);
   uint64_t first = 0;
   for (unsigned r = 0; r < c->ranks; r++) {
     ranges[r] = (struct range){first, wanted_by(s, r)};
-    first += totals_of(s, r);
+    first += combine_scan_totals_of(s, r);
   }
   struct cvl_value v = move_ranges(c, s->site, &scan, ranges);
   if (v.form != CVL_NOTHING && !v.owned) {
@@ -295,7 +298,7 @@ static bool before_from_blocks(struct cvl_context *c, const struct scanning *s,
   struct cvl_value *in = derived_operands(c, s->of, columns, s->n, identities, descriptor);
   const bool good = mpi_run(c, s->site, s->of->in_blocks, in, out);
   for (uint32_t k = 0; k < s->of->at.count; k++) {
-    before[k] = good ? wanted(c, s, out[k]) : nothing();
+    before[k] = good ? combine_scan_wanted(c, s, out[k]) : nothing();
     mpi_release(c, &columns[k]);
     mpi_release(c, &identities[k]);
   }
@@ -344,8 +347,8 @@ static struct cvl_value beginning_segments(struct cvl_context *c, const struct s
 }
 
 /* Output i: `head` elements, and then the others; takes both. */
-static struct cvl_value join(struct cvl_context *c, const struct scanning *s,
-                             struct cvl_value head, struct cvl_value rest) {
+static struct cvl_value combine_scan_join(struct cvl_context *c, const struct scanning *s,
+                                          struct cvl_value head, struct cvl_value rest) {
   struct cvl_value out;
   if (!absorb(c,
               c->b->slices->allocate(c->inner, s->site, (enum cvl_elem)head.elem,
@@ -370,23 +373,23 @@ static bool scan_both(struct cvl_context *c, const struct scanning *s,
   struct cvl_value *some = mpi_alloc(c, op->param_count * sizeof *some);
   struct cvl_value of_rest[SUPEROP_COLUMNS_MAX];
   some_operands(c, s, in, head, (struct range){0, 1}, cvl_one_segment(s->head), some);
-  bool good = run_kernel(c, s, op, kernel, some, before, out);
+  bool good = combine_scan_run_kernel(c, s, op, kernel, some, before, out);
   if (good) {
     some_operands(c, s, in, rest, (struct range){1, p->segments.n - 1},
                   beginning_segments(c, s), some);
-    good = run_kernel(c, s, op, kernel, some, NULL, of_rest);
+    good = combine_scan_run_kernel(c, s, op, kernel, some, NULL, of_rest);
     if (!good) inner_drop(c, out, op->output_count);
   }
   for (uint32_t i = 0; good && i < op->output_count; i++)
-    out[i] = join(c, s, out[i], of_rest[i]);
+    out[i] = combine_scan_join(c, s, out[i], of_rest[i]);
   mpi_free(c, some);
   return good;
 }
 
 /* The scan of the block, with what comes before its blocks of the tree. Takes `in`. */
-static bool scan_block(struct cvl_context *c, const struct scanning *s,
-                       struct cvl_kernel *kernel, struct cvl_value *in,
-                       const struct cvl_value *before, struct cvl_value *out) {
+static bool mpi_scan_block(struct cvl_context *c, const struct scanning *s,
+                           struct cvl_kernel *kernel, struct cvl_value *in,
+                           const struct cvl_value *before, struct cvl_value *out) {
   const struct superop *op = s->of->op;
   if (s->head > 0 && s->head < s->own.block.n) {
     const bool good = scan_both(c, s, kernel, in, before, out);
@@ -394,7 +397,7 @@ static bool scan_block(struct cvl_context *c, const struct scanning *s,
     return good;
   }
   in[op->segments] = s->head > 0 ? cvl_one_segment(s->head) : beginning_segments(c, s);
-  return run_kernel(c, s, op, kernel, in, s->head > 0 ? before : NULL, out);
+  return combine_scan_run_kernel(c, s, op, kernel, in, s->head > 0 ? before : NULL, out);
 }
 
 /* ---- the whole ---- */
@@ -405,7 +408,7 @@ static bool bring_before(struct cvl_context *c, const struct scanning *s,
                          const struct cvl_value *in, struct cvl_value *before) {
   struct cvl_value totals[SUPEROP_COLUMNS_MAX];
   if (s->n == 0) return true;
-  bool good = find_totals(c, s, in, totals);
+  bool good = combine_scan_find_totals(c, s, in, totals);
   const bool few = s->longest <= most_totals(c) / c->ranks;
   good = (few ? before_from_all(c, s, totals, before)
               : before_from_blocks(c, s, totals, before)) &&
@@ -421,10 +424,10 @@ void combine_scan_run(struct cvl_context *c, uint64_t site, struct combine_scan 
   struct cvl_value before[SUPEROP_COLUMNS_MAX];
   for (uint32_t k = 0; k < of->at.count; k++) before[k] = nothing();
   if (s.own.head > 0) s.head = view_within(view, s.own.segments.first, s.own.block);
-  plan(c, &s);
+  combine_scan_plan(c, &s);
   bool good = bring_before(c, &s, in, before);
   if (good) {
-    good = scan_block(c, &s, kernel, in, before, out);
+    good = mpi_scan_block(c, &s, kernel, in, before, out);
   } else {
     inner_drop(c, in, of->op->param_count);
   }

@@ -20,7 +20,7 @@ struct part {
 };
 
 /* What a rank has of the segment that comes in, if one does. */
-static struct part head_of(const struct view *v, unsigned rank) {
+static struct part combine_head_of(const struct view *v, unsigned rank) {
   const struct range block = distribution_range(v->at, rank);
   const struct border *b = &v->borders[rank];
   const uint64_t end = block.first + block.n;
@@ -69,7 +69,7 @@ static struct combining combining_of(struct cvl_context *c, const struct combina
                                      const struct view *v) {
   struct combining m = {.of = of, .view = v};
   const struct part tail = tail_of(v, c->rank);
-  m.head = subtrees(head_of(v, c->rank), NULL, NULL);
+  m.head = subtrees(combine_head_of(v, c->rank), NULL, NULL);
   m.tail = subtrees(tail, NULL, NULL);
   m.first_whole = view_comes_in(v, c->rank);
   m.middle = v->segments.n - m.first_whole - (tail.to > 0);
@@ -77,13 +77,14 @@ static struct combining combining_of(struct cvl_context *c, const struct combina
 }
 
 /* The descriptor of what this rank reduces; owned. */
-static struct cvl_value descriptor_of(struct cvl_context *c, const struct combining *m) {
+static struct cvl_value combine_descriptor_of(struct cvl_context *c,
+                                              const struct combining *m) {
   const struct view *v = m->view;
   const uint64_t n = m->head + m->middle + m->tail, first = v->segments.first + m->first_whole;
   int64_t *lengths = mpi_try_alloc(c, m->of->site, (n + 1) * sizeof *lengths);
   struct cvl_value d = nothing();
   if (!lengths) return d;
-  subtrees(head_of(v, c->rank), NULL, lengths);
+  subtrees(combine_head_of(v, c->rank), NULL, lengths);
   for (uint64_t k = 0; k < m->middle; k++)
     lengths[m->head + k] = (int64_t)(view_offset(v, first + k + 1) - view_offset(v, first + k));
   subtrees(tail_of(v, c->rank), NULL, lengths + m->head + m->middle);
@@ -130,8 +131,8 @@ static struct cvl_value identities_of(struct cvl_context *c, const struct combin
  * poisoned. After a fault in a step before, what an ASSERT proves does not hold, of divisors
  * for example.
  */
-static bool run_kernel(struct cvl_context *c, const struct combination *of,
-                       struct cvl_value *in, struct cvl_value *out) {
+static bool combine_run_kernel(struct cvl_context *c, const struct combination *of,
+                               struct cvl_value *in, struct cvl_value *out) {
   const struct superop *op = of->op;
   bool poisoned = c->faults > c->faults_before;
   for (uint32_t i = 0; i < op->param_count; i++) poisoned |= in[i].form == CVL_NOTHING;
@@ -155,8 +156,8 @@ struct fold {
   bool poisoned;
 };
 
-static size_t column_bytes(const struct cvl_context *c, const struct combination *of,
-                           uint32_t i) {
+static size_t combine_column_bytes(const struct cvl_context *c, const struct combination *of,
+                                   uint32_t i) {
   const struct superop *op = of->op;
   return elem_info(superop_elem((enum superop_kind)op->kinds[op->outputs[i]], c->int_elem,
                                 c->float_elem))
@@ -198,7 +199,7 @@ static void fold_segments(struct cvl_context *c, const struct combination *of, s
   struct cvl_value *in = mpi_alloc(c, (op->param_count + 1) * sizeof *in);
   struct cvl_value *out = mpi_alloc(c, (op->output_count + 1) * sizeof *out);
   fold_operands(c, of, f, lengths, segments, in);
-  f->poisoned = !run_kernel(c, of, in, out);
+  f->poisoned = !combine_run_kernel(c, of, in, out);
   for (uint32_t i = 0; !f->poisoned && i < op->output_count; i++) {
     f->poisoned |= !absorb(c, c->b->to_host(c->inner, &out[i], 0, segments, f->columns[i]),
                            at_site(of->site));
@@ -242,14 +243,14 @@ static void fold_all(struct cvl_context *c, const struct combination *of, struct
 
 /* How many subtrees go to each rank, come from each; the levels of all that come, behind the
  * own ones. */
-static uint64_t plan(struct cvl_context *c, const struct combining *m, uint64_t *to,
-                     uint64_t *from, uint8_t *levels) {
+static uint64_t combine_plan(struct cvl_context *c, const struct combining *m, uint64_t *to,
+                             uint64_t *from, uint8_t *levels) {
   const struct view *v = m->view;
   uint64_t n = subtrees(tail_of(v, c->rank), levels, NULL);
   if (m->head > 0) to[view_beginner(v, c->rank)] = m->head;
   for (unsigned r = c->rank + 1; m->tail > 0 && r < c->ranks; r++) {
     if (!view_comes_in(v, r) || view_beginner(v, r) != c->rank) continue;
-    from[r] = subtrees(head_of(v, r), levels ? levels + n : NULL, NULL);
+    from[r] = subtrees(combine_head_of(v, r), levels ? levels + n : NULL, NULL);
     n += from[r];
   }
   return n;
@@ -259,7 +260,7 @@ static uint64_t plan(struct cvl_context *c, const struct combining *m, uint64_t 
 static void bring_column(struct cvl_context *c, const struct combining *m, uint32_t i,
                          const struct cvl_value *local, const uint64_t *to,
                          const uint64_t *from, struct fold *f) {
-  const size_t bytes = column_bytes(c, m->of, i);
+  const size_t bytes = combine_column_bytes(c, m->of, i);
   char *mine = mpi_try_alloc(c, m->of->site, m->head * bytes);
   f->columns[i] = mpi_try_alloc(c, m->of->site, f->n * bytes);
   const bool sends = mine && inner_read(c, m->of->site, local, 0, m->head, mine);
@@ -271,8 +272,9 @@ static void bring_column(struct cvl_context *c, const struct combining *m, uint3
 }
 
 /* Column i of the segments that begin here. Takes local. */
-static struct cvl_value joined(struct cvl_context *c, const struct combining *m, uint32_t i,
-                               struct cvl_value local, const struct fold *f) {
+static struct cvl_value combine_joined(struct cvl_context *c, const struct combining *m,
+                                       uint32_t i, struct cvl_value local,
+                                       const struct fold *f) {
   const uint64_t site = m->of->site;
   struct cvl_value last = nothing();
   local.owned = 0;
@@ -287,11 +289,11 @@ static struct cvl_value joined(struct cvl_context *c, const struct combining *m,
 
 static struct fold fold_new(struct cvl_context *c, const struct combining *m, uint64_t *to,
                             uint64_t *from) {
-  struct fold f = {.n = plan(c, m, to, from, NULL)};
+  struct fold f = {.n = combine_plan(c, m, to, from, NULL)};
   f.levels = mpi_alloc(c, f.n + 1);
   f.columns = mpi_alloc(c, (m->of->op->output_count + 1) * sizeof *f.columns);
   memset(from, 0, c->ranks * sizeof *from);
-  plan(c, m, to, from, f.levels);
+  combine_plan(c, m, to, from, f.levels);
   return f;
 }
 
@@ -310,7 +312,7 @@ static void combine_ranks(struct cvl_context *c, const struct combining *m,
   struct fold f = fold_new(c, m, to, from);
   for (uint32_t i = 0; i < columns; i++) bring_column(c, m, i, &local[i], to, from, &f);
   if (m->tail > 0) fold_all(c, m->of, &f);
-  for (uint32_t i = 0; i < columns; i++) local[i] = joined(c, m, i, local[i], &f);
+  for (uint32_t i = 0; i < columns; i++) local[i] = combine_joined(c, m, i, local[i], &f);
   fold_free(c, m->of, &f);
   mpi_free(c, to);
 }
@@ -323,12 +325,12 @@ void combine_reduce(struct cvl_context *c, const struct combination *of, const s
   const struct superop *op = of->op;
   for (uint32_t i = 0; i < op->param_count; i++) {
     if (i == op->segments) {
-      in[i] = descriptor_of(c, &m);
+      in[i] = combine_descriptor_of(c, &m);
     } else if (op->params[i] != SUPEROP_SEGDES && of->column[i] == SUPEROP_NONE) {
       in[i] = identities_of(c, &m, in[i]);
     }
   }
-  if (!run_kernel(c, of, in, out)) {
+  if (!combine_run_kernel(c, of, in, out)) {
     for (uint32_t i = 0; i < op->output_count; i++) out[i] = nothing();
   }
   combine_ranks(c, &m, out);

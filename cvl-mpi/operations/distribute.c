@@ -13,7 +13,7 @@
 
 /* ---- sizes ---- */
 
-static bool is_segdes(const struct cvl_value *v) {
+static bool distribute_is_segdes(const struct cvl_value *v) {
   return v->form == CVL_SEGDES || v->form == CVL_ONE_SEGMENT;
 }
 
@@ -54,8 +54,9 @@ static const uint64_t *positions_of(struct cvl_context *c, struct positions *x, 
   return x->inside[of];
 }
 
-static double bytes_of(const struct cvl_value *v) {
-  return is_segdes(v) ? (double)sizeof(int64_t) : (double)elem_info(mpi_elem(v))->bytes;
+static double distribute_bytes_of(const struct cvl_value *v) {
+  return distribute_is_segdes(v) ? (double)sizeof(int64_t)
+                                 : (double)elem_info(mpi_elem(v))->bytes;
 }
 
 /* What the instances before each of these take. The caller frees it. */
@@ -66,7 +67,7 @@ static double *weights_of(struct cvl_context *c, struct positions *x) {
     if (x->d->sizes[p] == CVL_SHARED) continue;
     const uint64_t *position = positions_of(c, x, p);
     for (uint64_t i = 0; i < x->n; i++)
-      weight[i] += bytes_of(&x->d->operands[p]) * (double)position[i];
+      weight[i] += distribute_bytes_of(&x->d->operands[p]) * (double)position[i];
   }
   return weight;
 }
@@ -94,8 +95,9 @@ static uint64_t probe(struct interval i, unsigned k) {
 }
 
 /* A round of the search for all ends at once. False if they are found. */
-static bool narrow(struct cvl_context *c, const struct cvl_distributed_call *d,
-                   struct cvl_segdes *const *segdes, double all, struct interval *ends) {
+static bool distribute_narrow(struct cvl_context *c, const struct cvl_distributed_call *d,
+                              struct cvl_segdes *const *segdes, double all,
+                              struct interval *ends) {
   struct positions x = positions_new(c, d, segdes, (uint64_t)(c->ranks - 1) * PROBES);
   bool open = false;
   for (uint64_t i = 0; i < x.n; i++) {
@@ -126,7 +128,7 @@ static struct distribution *shares(struct cvl_context *c, const struct cvl_distr
   struct interval *ends = mpi_alloc(c, c->ranks * sizeof *ends);
   uint64_t *counts = mpi_alloc(c, c->ranks * sizeof *counts), before = 0;
   for (unsigned r = 0; r < c->ranks; r++) ends[r].high = d->instances;
-  while (narrow(c, d, segdes, all, ends)) continue;
+  while (distribute_narrow(c, d, segdes, all, ends)) continue;
   for (unsigned r = 0; r < c->ranks; r++) {
     const uint64_t end = r + 1 == c->ranks ? d->instances : ends[r].low;
     counts[r] = end - before;
@@ -139,8 +141,8 @@ static struct distribution *shares(struct cvl_context *c, const struct cvl_distr
 }
 
 /* Calls on less than ranks keep whole vectors of are not worth it. */
-static bool is_worth_it(const struct cvl_context *c, const struct cvl_distributed_call *d,
-                        double all) {
+static bool distribute_is_worth_it(const struct cvl_context *c,
+                                   const struct cvl_distributed_call *d, double all) {
   return c->ranks > 1 && d->instances >= c->ranks && all > (double)c->whole * sizeof(int64_t);
 }
 
@@ -162,8 +164,8 @@ static struct cvl_value own_operand(struct cvl_context *c, uint64_t site, struct
   struct range *ranges = mpi_alloc(c, c->ranks * sizeof *ranges);
   for (unsigned r = 0; r < c->ranks; r++)
     ranges[r] = (struct range){position[r], position[r + 1] - position[r]};
-  const struct cvl_value own =
-      is_segdes(v) ? segdes_segments(c, site, v, ranges) : move_ranges(c, site, v, ranges);
+  const struct cvl_value own = distribute_is_segdes(v) ? segdes_segments(c, site, v, ranges)
+                                                       : move_ranges(c, site, v, ranges);
   mpi_free(c, ranges);
   return retained(c, own);
 }
@@ -193,7 +195,7 @@ static void release_own(struct cvl_context *c, struct cvl_value *own, uint32_t c
 /* ---- dealing ---- */
 
 /* Faults that say no more than that this cannot be: nobody hears of them. */
-static void forget_faults(struct cvl_context *c) {
+static void distribute_forget_faults(struct cvl_context *c) {
   struct cvl_error e;
   while (c->b->check(c->inner, true, &e) && e.kind != CVL_E_DEVICE) continue;
   c->mine.error.kind = CVL_E_NONE;
@@ -213,17 +215,17 @@ static bool distribute_call(struct cvl_context *c, uint64_t site,
     return true;
   }
   release_own(c, d->own, d->count);
-  forget_faults(c);
+  distribute_forget_faults(c);
   distribution_release(at);
   return false;
 }
 
 /* The descriptors among operands, whose lengths can be had. */
-static bool find_segdes(struct cvl_context *c, uint64_t site,
-                        const struct cvl_distributed_call *d, struct one_segment *ones,
-                        struct cvl_segdes **segdes) {
+static bool distribute_find_segdes(struct cvl_context *c, uint64_t site,
+                                   const struct cvl_distributed_call *d,
+                                   struct one_segment *ones, struct cvl_segdes **segdes) {
   for (uint32_t p = 1; p < d->count; p++) {
-    if (d->sizes[p] == CVL_SHARED || !is_segdes(&d->operands[p])) continue;
+    if (d->sizes[p] == CVL_SHARED || !distribute_is_segdes(&d->operands[p])) continue;
     segdes[p] = segdes_of(&d->operands[p], &ones[p]);
     if (!segdes_is_known(c, site, segdes[p])) return false;
   }
@@ -235,10 +237,10 @@ bool mpi_distribute(struct cvl_context *c, uint64_t site, struct cvl_distributed
   want(c, d->operands, d->count);
   struct one_segment *ones = mpi_alloc(c, d->count * sizeof *ones);
   struct cvl_segdes **segdes = mpi_alloc(c, d->count * sizeof(struct cvl_segdes *));
-  bool distributed = find_segdes(c, site, d, ones, segdes);
+  bool distributed = distribute_find_segdes(c, site, d, ones, segdes);
   const double all = distributed ? weight_of_all(c, d, segdes) : 0;
-  distributed =
-      distributed && is_worth_it(c, d, all) && distribute_call(c, site, d, segdes, all);
+  distributed = distributed && distribute_is_worth_it(c, d, all) &&
+                distribute_call(c, site, d, segdes, all);
   mpi_free(c, ones);
   mpi_free(c, segdes);
   return distributed;
@@ -273,10 +275,10 @@ static struct cvl_value whole_vector(struct cvl_context *c, uint64_t site,
   return settled(c, site, elem, kept_by_ranks(c, own_length(c, &own)), own);
 }
 
-static void collect_results(struct cvl_context *c, uint64_t site, uint32_t count,
-                            struct cvl_value *own, struct cvl_value *out) {
+static void distribute_collect_results(struct cvl_context *c, uint64_t site, uint32_t count,
+                                       struct cvl_value *own, struct cvl_value *out) {
   for (uint32_t k = 0; k < count; k++) {
-    if (is_segdes(&own[k])) {
+    if (distribute_is_segdes(&own[k])) {
       out[k] = whole_segdes(c, site, &own[k]);
       c->b->release(c->inner, &own[k]);
     } else {
@@ -290,5 +292,5 @@ void mpi_collect(struct cvl_context *c, uint64_t site, struct cvl_distributed_ca
                  bool good, uint32_t count, struct cvl_value *own, struct cvl_value *out) {
   mpi_enter(c, "collect", site);
   distribution_release(d->kept);
-  if (good) collect_results(c, site, count, own, out);
+  if (good) distribute_collect_results(c, site, count, own, out);
 }

@@ -94,7 +94,7 @@ static uint32_t own_param(struct own *o, uint8_t kind, struct fit_param p) {
   return o->from->param_count + k;
 }
 
-static struct fit_param param_of(enum need need, uint32_t segdes, uint32_t origin) {
+static struct fit_param fit_param_of(enum need need, uint32_t segdes, uint32_t origin) {
   return (struct fit_param){
       .need = (uint8_t)need, .segdes = segdes, .origin = origin, .stride = SUPEROP_NONE};
 }
@@ -115,7 +115,7 @@ static int64_t counts_from(const struct superop *op, const struct superop_node *
   return fits ? cvl_int_of(start) : -1;
 }
 
-static bool is_output(const struct superop *op, uint32_t value) {
+static bool fit_is_output(const struct superop *op, uint32_t value) {
   for (uint32_t i = 0; i < op->output_count; i++) {
     if (op->outputs[i] == value) return true;
   }
@@ -124,7 +124,7 @@ static bool is_output(const struct superop *op, uint32_t value) {
 
 /* Whether INDEX is nothing but the index of gathers, without flags, into windows. */
 static bool is_window(const struct superop *op, const struct superop_node *index) {
-  if (counts_from(op, index) < 0 || is_output(op, index->result)) return false;
+  if (counts_from(op, index) < 0 || fit_is_output(op, index->result)) return false;
   for (uint32_t k = 0; k < op->node_count; k++) {
     const struct superop_node *node = &op->nodes[k];
     for (uint32_t i = 0; i < node->operand_count; i++) {
@@ -136,8 +136,8 @@ static bool is_window(const struct superop *op, const struct superop_node *index
 }
 
 /* The INDEX of a gather from a window; NULL: it is another. */
-static const struct superop_node *window_of(const struct own *o,
-                                            const struct superop_node *gather) {
+static const struct superop_node *fit_window_of(const struct own *o,
+                                                const struct superop_node *gather) {
   for (uint32_t k = 0; o->starts && k < o->from->node_count; k++) {
     const struct superop_node *node = &o->from->nodes[k];
     if (node->role == ROLE_INDEX && node->result == gather->operands[1])
@@ -154,7 +154,7 @@ static void widen(struct own *o, uint32_t far, int64_t start) {
 
 static void own_start(struct own *o, const struct superop_node *from, uint32_t *operands) {
   const struct cvl_value *constant = fit_constant(o->from, from->operands[0]);
-  struct fit_param p = param_of(NEED_START, from->operands[2], from->operands[0]);
+  struct fit_param p = fit_param_of(NEED_START, from->operands[2], from->operands[0]);
   p.stride = from->operands[1];
   if (constant) {
     p.origin = SUPEROP_NONE;
@@ -166,17 +166,17 @@ static void own_start(struct own *o, const struct superop_node *from, uint32_t *
 
 static void own_source(struct own *o, const struct superop_node *from, uint32_t *operands) {
   const uint32_t n = from->operand_count, near = from->operands[n - 1];
-  const struct superop_node *window = window_of(o, from);
-  struct fit_param p = param_of(NEED_FAR, near, from->operands[n - 2]);
+  const struct superop_node *window = fit_window_of(o, from);
+  struct fit_param p = fit_param_of(NEED_FAR, near, from->operands[n - 2]);
   p.window = window != NULL;
   const uint32_t far = own_param(o, SUPEROP_SEGDES, p);
   if (window) widen(o, far, counts_from(o->from, window));
   operands[0] = own_param(o, o->from->kinds[from->operands[0]],
-                          param_of(NEED_SOURCE, far, from->operands[0]));
+                          fit_param_of(NEED_SOURCE, far, from->operands[0]));
   operands[n - 2] = far;
 }
 
-static bool is_by_segment(const struct superop_node *node, uint32_t i) {
+static bool fit_is_by_segment(const struct superop_node *node, uint32_t i) {
   return (node->role == ROLE_INDEX || node->role == ROLE_SPREAD) && i + 1 < node->operand_count;
 }
 
@@ -187,7 +187,7 @@ static bool is_for_several(const struct superop *op, uint32_t value) {
     const struct superop_node *node = &op->nodes[k];
     for (uint32_t i = 0; i < node->operand_count; i++) {
       const uint32_t last = node->operands[node->operand_count - 1];
-      if (node->operands[i] != value || !is_by_segment(node, i)) continue;
+      if (node->operands[i] != value || !fit_is_by_segment(node, i)) continue;
       if (segdes != SUPEROP_NONE && segdes != last) return true;
       segdes = last;
     }
@@ -201,8 +201,8 @@ static uint32_t own_segments(struct own *o, const struct superop_node *from,
   uint32_t own = 0;
   for (uint32_t i = 0; i < from->operand_count; i++) {
     const uint32_t value = from->operands[i], last = from->operands[from->operand_count - 1];
-    if (!is_by_segment(from, i) || !is_for_several(o->from, value)) continue;
-    operands[i] = own_param(o, o->from->kinds[value], param_of(NEED_SEGMENTS, last, value));
+    if (!fit_is_by_segment(from, i) || !is_for_several(o->from, value)) continue;
+    operands[i] = own_param(o, o->from->kinds[value], fit_param_of(NEED_SEGMENTS, last, value));
     own |= 1U << i;
   }
   return own;
@@ -229,22 +229,22 @@ static void copy_node(struct own *o, uint32_t k, uint32_t *own) {
   own[k] = own_operands(o, &o->from->nodes[k], to->operands);
 }
 
-static uint32_t moved(const struct own *o, uint32_t value) {
+static uint32_t fit_moved(const struct own *o, uint32_t value) {
   return value < o->from->param_count ? value : value + o->count;
 }
 
-static void renumber(const struct own *o, const uint32_t *own, uint32_t *outputs) {
+static void fit_renumber(const struct own *o, const uint32_t *own, uint32_t *outputs) {
   const struct superop *from = o->from;
   for (uint32_t k = 0; k < from->node_count; k++) {
     uint32_t *operands = o->f->op.nodes[k].operands;
     for (uint32_t i = 0; i < from->nodes[k].operand_count; i++) {
-      if (!(own[k] >> i & 1)) operands[i] = moved(o, operands[i]);
+      if (!(own[k] >> i & 1)) operands[i] = fit_moved(o, operands[i]);
     }
   }
-  for (uint32_t i = 0; i < from->output_count; i++) outputs[i] = moved(o, from->outputs[i]);
+  for (uint32_t i = 0; i < from->output_count; i++) outputs[i] = fit_moved(o, from->outputs[i]);
   for (uint32_t i = 0; i < o->count; i++) {
     struct fit_param *p = &o->f->params[from->param_count + i];
-    if (p->need == NEED_START) p->stride = moved(o, p->stride);
+    if (p->need == NEED_START) p->stride = fit_moved(o, p->stride);
   }
 }
 
@@ -266,10 +266,10 @@ static void own_params(struct cvl_context *c, struct fit *f, const struct supero
   f->params = mpi_alloc(c, (most + 1) * sizeof *f->params);
   memcpy(o.kinds, from->params, from->param_count);
   for (uint32_t i = 0; i < from->param_count; i++)
-    f->params[i] = param_of(NEED_NOTHING, SUPEROP_NONE, i);
+    f->params[i] = fit_param_of(NEED_NOTHING, SUPEROP_NONE, i);
   for (uint32_t k = 0; k < from->node_count; k++) copy_node(&o, k, own);
   f->op.param_count = from->param_count + o.count;
-  renumber(&o, own, outputs);
+  fit_renumber(&o, own, outputs);
 }
 
 /* ---- all of it ---- */

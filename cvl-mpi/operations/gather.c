@@ -38,12 +38,13 @@ static inline uint64_t ones(uint64_t x) {
 
 /* ---- which elements ---- */
 
-static uint64_t words_of(uint64_t bits) {
+static uint64_t gather_words_of(uint64_t bits) {
   return bits / BITS + 1;
 }
 
 /* False after a fault. */
-static bool mark(struct cvl_context *c, const struct gather *g, const struct reading *r) {
+static bool gather_mark(struct cvl_context *c, const struct gather *g,
+                        const struct reading *r) {
   const struct permutation *p = g->p;
   const struct range s = p->view->segments;
   uint64_t i = 0;
@@ -83,10 +84,10 @@ static inline uint64_t rank_of(const struct gather *g, uint64_t position) {
   return w->before + ones(w->bits & ((UINT64_C(1) << position % BITS) - 1));
 }
 
-static void count_bits(struct cvl_context *c, const struct gather *g) {
+static void gather_count_bits(struct cvl_context *c, const struct gather *g) {
   struct permutation *p = g->p;
   uint64_t count = 0;
-  for (uint64_t w = 0; w < words_of(p->far->total); w++) {
+  for (uint64_t w = 0; w < gather_words_of(p->far->total); w++) {
     g->wanted[w].before = count;
     count += ones(g->wanted[w].bits);
   }
@@ -96,18 +97,19 @@ static void count_bits(struct cvl_context *c, const struct gather *g) {
 }
 
 /* Sets g->wanted, if it is to be: false if positions are to be listed. */
-static bool find_wanted(struct cvl_context *c, struct gather *g, const struct reading *r) {
+static bool gather_find_wanted(struct cvl_context *c, struct gather *g,
+                               const struct reading *r) {
   struct permutation *p = g->p;
-  const uint64_t words = words_of(p->far->total);
+  const uint64_t words = gather_words_of(p->far->total);
   if (p->far->total / MANY > p->block.n) return false;
   g->wanted = mpi_try_alloc(c, p->site, words * sizeof *g->wanted);
   g->poisoned |= !r->there || !p->begin || !g->wanted;
   if (!g->wanted) return true;
   memset(g->wanted, 0, words * sizeof *g->wanted);
   if (g->poisoned) return true;
-  if (mark(c, g, r)) {
+  if (gather_mark(c, g, r)) {
     clear_own(g);
-    count_bits(c, g);
+    gather_count_bits(c, g);
   } else {
     g->poisoned = true;
   }
@@ -122,11 +124,11 @@ static bool as_bits(uint64_t asked) {
 
 /* What a rank asks of one whose block has n elements, in bytes. */
 static uint64_t request_bytes(const struct permutation *p, uint64_t asked, uint64_t n) {
-  return as_bits(asked) ? words_of(n) * sizeof(uint64_t) : (asked >> 1) * p->wide;
+  return as_bits(asked) ? gather_words_of(n) * sizeof(uint64_t) : (asked >> 1) * p->wide;
 }
 
 /* Word w of the bits of a block, the first of which is that of its first element. */
-static uint64_t word_of(const struct gather *g, struct range block, uint64_t w) {
+static uint64_t gather_word_of(const struct gather *g, struct range block, uint64_t w) {
   const struct wanted *from = g->wanted + block.first / BITS + w;
   const unsigned shift = block.first % BITS;
   const uint64_t left = block.n - w * BITS;
@@ -138,15 +140,15 @@ static uint64_t word_of(const struct gather *g, struct range block, uint64_t w) 
 /* What is asked of a rank that has this block, as bits or positions. */
 static void put_request(const struct gather *g, bool bits, struct range block, char *to) {
   uint64_t k = 0;
-  for (uint64_t w = 0; w < words_of(block.n); w++) {
-    uint64_t word = word_of(g, block, w);
+  for (uint64_t w = 0; w < gather_words_of(block.n); w++) {
+    uint64_t word = gather_word_of(g, block, w);
     if (bits) memcpy(to + w * sizeof word, &word, sizeof word);
     for (; !bits && word; word &= word - 1)
       put_position(g->p, to, k++, w * BITS + (uint64_t)__builtin_ctzll(word));
   }
 }
 
-static uint64_t sum_of(const struct cvl_context *c, const struct comm_block *b) {
+static uint64_t gather_sum_of(const struct cvl_context *c, const struct comm_block *b) {
   uint64_t total = 0;
   for (unsigned r = 0; r < c->ranks; r++) total += b[r].bytes;
   return total;
@@ -162,7 +164,7 @@ static void set_data(const struct cvl_context *c, struct comm_block *b, char *da
 
 /* What each rank is asked; NULL without memory. */
 static char *requests_of(struct cvl_context *c, const struct gather *g) {
-  char *all = mpi_try_alloc(c, g->p->site, sum_of(c, g->send)), *to = all;
+  char *all = mpi_try_alloc(c, g->p->site, gather_sum_of(c, g->send)), *to = all;
   for (unsigned r = 0; all && r < c->ranks; r++) {
     const struct range block = distribution_range(g->p->far_at, r);
     if (g->send[r].bytes > 0) put_request(g, as_bits(g->asked[r]), block, to);
@@ -175,7 +177,8 @@ static char *requests_of(struct cvl_context *c, const struct gather *g) {
 static void plan_requests(struct cvl_context *c, const struct gather *g, uint64_t *told) {
   const struct permutation *p = g->p;
   for (unsigned r = 0; r < c->ranks; r++) {
-    const uint64_t bits = words_of(distribution_range(p->far_at, r).n) * sizeof(uint64_t);
+    const uint64_t bits =
+        gather_words_of(distribution_range(p->far_at, r).n) * sizeof(uint64_t);
     g->asked[r] = p->out[r] << 1 | (g->wanted && p->out[r] * p->wide > bits);
   }
   comm_transpose(c->comm, g->asked, told);
@@ -190,7 +193,7 @@ static void plan_requests(struct cvl_context *c, const struct gather *g, uint64_
 static char *exchange_requests(struct cvl_context *c, struct gather *g) {
   char *own = g->wanted ? requests_of(c, g) : NULL;
   g->poisoned |= g->wanted && !own; /* zeros are sent */
-  char *wanted = mpi_try_alloc(c, g->p->site, sum_of(c, g->receive));
+  char *wanted = mpi_try_alloc(c, g->p->site, gather_sum_of(c, g->receive));
   set_data(c, g->send, g->wanted ? own : g->p->sent);
   set_data(c, g->receive, wanted);
   comm_exchange(c->comm, g->send, g->receive);
@@ -202,7 +205,7 @@ static char *exchange_requests(struct cvl_context *c, struct gather *g) {
 
 static void answer_bits(const struct gather *g, const char *bits, char *to) {
   const size_t bytes = g->p->bytes;
-  for (uint64_t w = 0; w < words_of(g->own.n); w++) {
+  for (uint64_t w = 0; w < gather_words_of(g->own.n); w++) {
     uint64_t word;
     memcpy(&word, bits + w * sizeof word, sizeof word);
     for (; word; word &= word - 1, to += bytes)
@@ -237,7 +240,7 @@ static char *answers_of(struct cvl_context *c, const struct gather *g, const uin
 }
 
 /* Sets g->got. */
-static void ask(struct cvl_context *c, struct gather *g) {
+static void gather_ask(struct cvl_context *c, struct gather *g) {
   struct permutation *p = g->p;
   uint64_t *told = mpi_alloc(c, c->ranks * sizeof *told);
   plan_requests(c, g, told);
@@ -258,7 +261,8 @@ struct taking {
   const struct reading *r;
 };
 
-static inline void take(const struct gather *g, char *to, uint64_t i, uint64_t position) {
+static inline void gather_take(const struct gather *g, char *to, uint64_t i,
+                               uint64_t position) {
   const uint64_t inside = position - g->own.first;
   if (inside < g->own.n) {
     copy_element(to, i, g->values.data, inside, g->p->bytes);
@@ -268,7 +272,7 @@ static inline void take(const struct gather *g, char *to, uint64_t i, uint64_t p
 }
 
 /* Elements first .. first + n of the block: a filler of the contract. */
-static void take_range(void *with, uint64_t first, uint64_t n, void *to) {
+static void gather_take_range(void *with, uint64_t first, uint64_t n, void *to) {
   const struct taking *t = with;
   const struct permutation *p = t->g->p;
   const uint64_t last = first + n, base = p->block.first;
@@ -278,17 +282,17 @@ static void take_range(void *with, uint64_t first, uint64_t n, void *to) {
     const uint64_t end = p->view->offset[k + 1] - base, begin = p->begin[k];
     for (; i < last && i < end; i++) {
       if (t->r->flags && !t->r->flags[i]) continue;
-      take(t->g, to, i - first, begin + (uint64_t)index_at(t->r, i));
+      gather_take(t->g, to, i - first, begin + (uint64_t)index_at(t->r, i));
     }
   }
 }
 
-static struct cvl_value taken(struct cvl_context *c, const struct gather *g,
-                              const struct reading *r) {
+static struct cvl_value gather_taken(struct cvl_context *c, const struct gather *g,
+                                     const struct reading *r) {
   const struct permutation *p = g->p;
   const enum cvl_elem elem = mpi_elem(&p->a->values);
   struct taking t = {g, r};
-  const struct cvl_filler filler = {take_range, &t};
+  const struct cvl_filler filler = {gather_take_range, &t};
   struct cvl_value v = nothing();
   if (c->b->generators) {
     if (!absorb(c, c->b->generators->generate(c->inner, p->site, elem, p->block.n, &filler, &v),
@@ -297,7 +301,7 @@ static struct cvl_value taken(struct cvl_context *c, const struct gather *g,
     return v;
   }
   char *block = mpi_try_alloc(c, p->site, p->block.n * p->bytes);
-  if (block && p->block.n > 0) take_range(&t, 0, p->block.n, block);
+  if (block && p->block.n > 0) gather_take_range(&t, 0, p->block.n, block);
   v = device_elements(c, p->site, elem, p->block.n, block);
   mpi_free(c, block);
   return v;
@@ -324,15 +328,15 @@ struct cvl_value gather(struct cvl_context *c, struct permutation *p) {
   g.send = mpi_alloc(c, 2 * c->ranks * sizeof *g.send);
   g.receive = g.send + c->ranks;
   g.asked = mpi_alloc(c, c->ranks * sizeof *g.asked);
-  const bool dense = find_wanted(c, &g, &r);
+  const bool dense = gather_find_wanted(c, &g, &r);
   if (!dense) {
     find_positions(c, p, &r);
     group_positions(c, p);
     g.poisoned = !p->positions;
   }
-  ask(c, &g);
+  gather_ask(c, &g);
   struct cvl_value v = nothing();
-  if (!g.poisoned) v = dense ? taken(c, &g, &r) : taken_in_order(c, &g);
+  if (!g.poisoned) v = dense ? gather_taken(c, &g, &r) : taken_in_order(c, &g);
   lent_end(c, &g.values);
   reading_end(c, &r);
   mpi_free(c, g.got);

@@ -9,16 +9,18 @@ static struct distribution *place_of(const struct cvl_call *call) {
   return NULL;
 }
 
-static enum cvl_elem result_elem(const struct cvl_context *c, const struct cvl_call *call) {
+static enum cvl_elem local_result_elem(const struct cvl_context *c,
+                                       const struct cvl_call *call) {
   const struct cvl_value *last = &call->operand[call->count - 1];
   return call_result_elem(call->kind, call->op, mpi_elem(last), c->int_elem, c->float_elem);
 }
 
-static bool finish(struct cvl_context *c, const struct cvl_call *call, struct distribution *at,
-                   struct cvl_value local, struct cvl_value *out) {
+static bool local_finish(struct cvl_context *c, const struct cvl_call *call,
+                         struct distribution *at, struct cvl_value local,
+                         struct cvl_value *out) {
   const uint64_t n = mpi_length(&call->operand[0]);
   if (call_results(call->kind) > 0) {
-    *out = mpi_vector(c, result_elem(c, call), n, at, local);
+    *out = mpi_vector(c, local_result_elem(c, call), n, at, local);
   } else {
     distribution_release(at);
   }
@@ -42,5 +44,5 @@ bool local_call(struct cvl_context *c, uint64_t site, const struct cvl_call *cal
     inner.operand[i] = move_to(c, site, &call->operand[i], at, true);
   if (call->kind == CALL_RANDOM) inner.random.first += first;
   inner_call(c, &inner, NULL, (struct shift){site, 1, first, 0}, local);
-  return finish(c, call, at, local[0], out);
+  return local_finish(c, call, at, local[0], out);
 }

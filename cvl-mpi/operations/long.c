@@ -132,8 +132,8 @@ struct cvl_value pieces_descriptor(struct cvl_context *c, uint64_t site, const s
 }
 
 /* Reductions of them all: heads, whole segments, tails. */
-static struct cvl_value reduced(struct cvl_context *c, uint64_t site,
-                                const struct cvl_call *call, const struct view *v) {
+static struct cvl_value long_reduced(struct cvl_context *c, uint64_t site,
+                                     const struct cvl_call *call, const struct view *v) {
   struct cvl_call inner = *call;
   struct cvl_value out[CALL_RESULTS];
   inner.operand[0] = move_to(c, site, &call->operand[0], v->at, true);
@@ -181,8 +181,8 @@ static bool bring_heads(struct cvl_context *c, uint64_t site, const struct piece
 }
 
 /* Of the segment that begins here and goes on. */
-static struct cvl_value combined(struct cvl_context *c, uint64_t site, enum cvl_op op,
-                                 enum cvl_elem elem, const struct heads *h) {
+static struct cvl_value long_combined(struct cvl_context *c, uint64_t site, enum cvl_op op,
+                                      enum cvl_elem elem, const struct heads *h) {
   struct cvl_call inner = {.kind = CALL_REDUCE, .op = op, .count = 2};
   struct cvl_value out[CALL_RESULTS];
   inner.operand[1] = cvl_one_segment(h->count);
@@ -240,7 +240,7 @@ struct cvl_value pieces_joined(struct cvl_context *c, uint64_t site, enum cvl_op
   struct heads h = {0};
   plan_heads(c, v, &p, bytes, &h);
   if (bring_heads(c, site, &p, &local, middle, bytes, &h) && p.tail > 0)
-    last = combined(c, site, op, elem, &h);
+    last = long_combined(c, site, op, elem, &h);
   const struct cvl_value block =
       beginning_here(c, site, &local, p.head, middle, p.tail > 0 ? &last : NULL);
   release_inner(c, &local);
@@ -253,6 +253,6 @@ struct cvl_value pieces_joined(struct cvl_context *c, uint64_t site, enum cvl_op
 bool blocks_call(struct cvl_context *c, uint64_t site, const struct cvl_call *call,
                  const struct view *v, struct cvl_value *out) {
   const enum cvl_elem elem = mpi_elem(&call->operand[0]);
-  *out = pieces_joined(c, site, call->op, elem, v, reduced(c, site, call, v));
+  *out = pieces_joined(c, site, call->op, elem, v, long_reduced(c, site, call, v));
   return true;
 }

@@ -83,7 +83,7 @@ static void add_behind(const struct cvl_context *c, const struct ends *e, int64_
 }
 
 /* Each segment's count is on the rank on which it begins. */
-static struct cvl_value descriptor(struct cvl_context *c, uint64_t site, struct ends *e) {
+static struct cvl_value pack_descriptor(struct cvl_context *c, uint64_t site, struct ends *e) {
   const struct range owned = view_owned(&e->view, c->rank);
   const uint64_t before = view_segments(&e->view, c->rank).n - owned.n;
   uint64_t *sums = sums_of(c, e);
@@ -109,7 +109,7 @@ static void lengths_arrive(struct cvl_context *c, struct deferred *p, const char
                            size_t stride) {
   (void)all;
   (void)stride;
-  segdes_become(c, p->segdes, descriptor(c, p->site, &((struct lengths *)p)->ends));
+  segdes_become(c, p->segdes, pack_descriptor(c, p->site, &((struct lengths *)p)->ends));
 }
 
 static void lengths_drop(struct cvl_context *c, struct deferred *p) {
@@ -139,7 +139,7 @@ static bool is_several(const struct kept *k) {
   return k->ends.all != NULL;
 }
 
-static uint64_t elements(struct cvl_context *c, const struct cvl_value *v) {
+static uint64_t mpi_pack_elements(struct cvl_context *c, const struct cvl_value *v) {
   return v->form == CVL_NOTHING ? 0 : inner_size(c, c->b->length(c->inner, v));
 }
 
@@ -158,7 +158,7 @@ static void say_kept(struct cvl_context *c, struct deferred *p, void *to) {
   if (is_several(k) && !read_counts(c, k)) {
     own.n = WITHOUT_COUNTS;
   } else {
-    own.n = elements(c, p->vector ? &p->vector->local : &k->inner);
+    own.n = mpi_pack_elements(c, p->vector ? &p->vector->local : &k->inner);
     if (is_several(k) && view_comes_in(&k->ends.view, c->rank)) own.head = k->ends.mine[0];
   }
   memcpy(to, &own, p->bytes);

@@ -12,8 +12,9 @@
 #include <string.h>
 
 /* The elements of an operand on this rank, if it lay as `at`. */
-static void *block_of(struct cvl_context *c, const struct permutation *p,
-                      const struct cvl_value *v, struct distribution *at, size_t bytes) {
+static void *permute_block_of(struct cvl_context *c, const struct permutation *p,
+                              const struct cvl_value *v, struct distribution *at,
+                              size_t bytes) {
   return host_elements(c, p->site, move_to(c, p->site, v, at, false),
                        distribution_range(at, c->rank).n, bytes);
 }
@@ -80,7 +81,7 @@ void find_positions(struct cvl_context *c, struct permutation *p, const struct r
 
 /* ---- who has them ---- */
 
-static uint64_t sum(const struct cvl_context *c, const uint64_t *counts) {
+static uint64_t permute_sum(const struct cvl_context *c, const uint64_t *counts) {
   uint64_t total = 0;
   for (unsigned r = 0; r < c->ranks; r++) total += counts[r];
   return total;
@@ -99,7 +100,7 @@ static void count_out(struct cvl_context *c, struct permutation *p) {
     r = owner_near(p->far_at, (uint64_t)p->positions[i], r);
     p->out[r]++;
   }
-  p->out_total = sum(c, p->out);
+  p->out_total = permute_sum(c, p->out);
 }
 
 /* Groups the elements of the block by their ranks, in order. */
@@ -136,7 +137,7 @@ void group_positions(struct cvl_context *c, struct permutation *p) {
 /* What this rank's block is before anything is put there. */
 static char *begun(struct cvl_context *c, const struct permutation *p, uint64_t n) {
   if (p->a->defaults.form != CVL_NOTHING)
-    return block_of(c, p, &p->a->defaults, p->far_at, p->bytes);
+    return permute_block_of(c, p, &p->a->defaults, p->far_at, p->bytes);
   char *block = mpi_try_alloc(c, p->site, n * p->bytes);
   if (block) memset(block, 0, n * p->bytes);
   return block;
@@ -144,7 +145,7 @@ static char *begun(struct cvl_context *c, const struct permutation *p, uint64_t 
 
 /* The elements of the block that are sent, by rank; NULL: poisoned. */
 static char *sent_values(struct cvl_context *c, const struct permutation *p) {
-  char *values = block_of(c, p, &p->a->values, p->at, p->bytes);
+  char *values = permute_block_of(c, p, &p->a->values, p->at, p->bytes);
   char *out = mpi_try_alloc(c, p->site, p->out_total * p->bytes);
   for (uint64_t k = 0; values && out && k < p->out_total; k++)
     copy_element(out, k, values, p->order[k], p->bytes);
@@ -211,13 +212,13 @@ static void *send_positions(struct cvl_context *c, struct permutation *p) {
   reading_end(c, &r);
   group_positions(c, p);
   comm_transpose(c->comm, p->out, p->in);
-  p->in_total = sum(c, p->in);
+  p->in_total = permute_sum(c, p->in);
   void *received = mpi_try_alloc(c, p->site, p->in_total * p->wide);
   exchange_elements(c, p->wide, p->sent, p->out, received, p->in);
   return received;
 }
 
-static struct cvl_value scatter(struct cvl_context *c, struct permutation *p) {
+static struct cvl_value permute_scatter(struct cvl_context *c, struct permutation *p) {
   void *received = send_positions(c, p);
   const uint64_t n = distribution_range(p->far_at, c->rank).n;
   char *block = begun(c, p, n), *out = sent_values(c, p);
@@ -275,8 +276,8 @@ static struct cvl_value gather_near(struct cvl_context *c, const struct permutat
 }
 
 /* False if sources are far. */
-static bool try_near(struct cvl_context *c, const struct permutation *p,
-                     struct cvl_value *out) {
+static bool permute_try_near(struct cvl_context *c, const struct permutation *p,
+                             struct cvl_value *out) {
   struct range *segments = p->near->count == 1 ? ranges_same(c, 0, 1) : view_ranges(c, p->view);
   struct range *elements = near_elements(c, p, segments);
   if (elements) *out = gather_near(c, p, segments, elements);
@@ -313,7 +314,7 @@ static bool narrow_blocks(const struct cvl_context *c, const struct distribution
   return true;
 }
 
-static void run(struct cvl_context *c, struct permutation *p, struct cvl_value *out) {
+static void permute_run(struct cvl_context *c, struct permutation *p, struct cvl_value *out) {
   const struct cvl_value *far = p->gathers ? &p->a->values : &p->a->defaults;
   p->far_at = lies(c, far, p->far->total);
   p->begin = find_begin(c, p);
@@ -323,7 +324,7 @@ static void run(struct cvl_context *c, struct permutation *p, struct cvl_value *
   p->in = p->out + c->ranks;
   p->wide = narrow_blocks(c, p->far_at) ? sizeof(uint32_t) : sizeof(uint64_t);
   struct distribution *to = p->gathers ? p->at : p->far_at;
-  const struct cvl_value local = p->gathers ? gather(c, p) : scatter(c, p);
+  const struct cvl_value local = p->gathers ? gather(c, p) : permute_scatter(c, p);
   *out = settled(c, p->site, mpi_elem(&p->a->values), distribution_retain(to), local);
   distribution_release(p->far_at);
   mpi_free(c, p->begin);
@@ -346,7 +347,7 @@ bool permute_call(struct cvl_context *c, uint64_t site, const struct cvl_call *c
   p.far = p.gathers ? s : d;
   p.at = lies(c, &a->index, p.near->total);
   p.view = segdes_view(c, site, p.near, p.at);
-  if (p.view && !(p.gathers && try_near(c, &p, out))) run(c, &p, out);
+  if (p.view && !(p.gathers && permute_try_near(c, &p, out))) permute_run(c, &p, out);
   distribution_release(p.at);
   for (unsigned k = 0; k < 2; k++) {
     if (s == &ones[k].d || d == &ones[k].d) segdes_drop_views(c, &ones[k].d);

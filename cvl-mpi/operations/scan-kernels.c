@@ -10,7 +10,8 @@
 
 /* ---- what it is ---- */
 
-static bool is_spread_constant(const struct superop *op, const struct superop_node *node) {
+static bool scan_kernels_is_spread_constant(const struct superop *op,
+                                            const struct superop_node *node) {
   return node->role == ROLE_SPREAD && fit_constant(op, node->operands[0]);
 }
 
@@ -20,7 +21,7 @@ static bool find_combination(struct combine_scan *s) {
   uint32_t first = 0;
   while (first < op->node_count && op->nodes[first].role != ROLE_COLUMN) {
     const struct superop_node *node = &op->nodes[first++];
-    if (node->role != ROLE_CONST && !is_spread_constant(op, node)) return false;
+    if (node->role != ROLE_CONST && !scan_kernels_is_spread_constant(op, node)) return false;
   }
   if (first == op->node_count) return false;
   s->at = superop_combination_at(op, first);
@@ -30,7 +31,7 @@ static bool find_combination(struct combine_scan *s) {
 }
 
 /* The parameters of each column; false if one has none, or it is another's, too. */
-static bool find_columns(struct combine_scan *s) {
+static bool scan_kernels_find_columns(struct combine_scan *s) {
   for (uint32_t k = 0; k < s->at.count; k++) {
     const struct superop_node *end = &s->op->nodes[s->at.ends + k];
     const bool identity =
@@ -48,7 +49,7 @@ static bool find_columns(struct combine_scan *s) {
 /* ---- what is derived from it ---- */
 
 /* The number of a value of the scan there. */
-static uint32_t moved(const struct combine_scan *s, uint32_t value) {
+static uint32_t scan_kernels_moved(const struct combine_scan *s, uint32_t value) {
   return value < s->op->param_count ? value : value + s->at.count + 1;
 }
 
@@ -67,7 +68,7 @@ static struct superop_node *derive_nodes(struct combine_scan *s, uint16_t op) {
   for (uint32_t k = 0; k < s->op->node_count; k++) {
     nodes[k] = s->op->nodes[k];
     for (uint32_t i = 0; i < nodes[k].operand_count; i++)
-      nodes[k].operands[i] = moved(s, nodes[k].operands[i]);
+      nodes[k].operands[i] = scan_kernels_moved(s, nodes[k].operands[i]);
   }
   for (uint32_t k = 0; k < s->at.count; k++) {
     struct superop_node *to = &nodes[s->at.ends + k];
@@ -80,12 +81,12 @@ static struct superop_node *derive_nodes(struct combine_scan *s, uint16_t op) {
 }
 
 /* False if there would be too many values. */
-static bool derive(struct cvl_context *c, struct combine_scan *s, uint16_t op,
-                   struct derived *d) {
+static bool scan_kernels_derive(struct cvl_context *c, struct combine_scan *s, uint16_t op,
+                                struct derived *d) {
   uint32_t *outputs = arena_alloc(&s->arena, s->at.count * sizeof *outputs), node;
   const char *why;
   for (uint32_t k = 0; k < s->at.count; k++)
-    outputs[k] = moved(s, s->op->nodes[s->at.ends + k].result);
+    outputs[k] = scan_kernels_moved(s, s->op->nodes[s->at.ends + k].result);
   d->op = (struct superop){.number = s->op->number,
                            .param_count = s->op->param_count + s->at.count + 1,
                            .node_count = s->op->node_count,
@@ -110,15 +111,15 @@ struct combine_scan *combine_scan_new(struct cvl_context *c, const struct supero
   if (!c->b->tiles || op->copies) return NULL;
   struct combine_scan *s = mpi_alloc(c, sizeof *s);
   s->op = op;
-  if (!find_combination(s) || !find_columns(s)) {
+  if (!find_combination(s) || !scan_kernels_find_columns(s)) {
     mpi_free(c, s);
     return NULL;
   }
   heap_init(&s->heap, 0);
   arena_init(&s->arena, &s->heap);
   for (uint32_t k = 0; k < s->at.count; k++) s->elem[k] = param_elem(c, op, s->param[k]);
-  if (derive(c, s, SUPEROP_COMBINE_REDUCE, &s->totals) &&
-      derive(c, s, SUPEROP_COMBINE_SCAN, &s->before))
+  if (scan_kernels_derive(c, s, SUPEROP_COMBINE_REDUCE, &s->totals) &&
+      scan_kernels_derive(c, s, SUPEROP_COMBINE_SCAN, &s->before))
     return s;
   combine_scan_free(c, s);
   return NULL;

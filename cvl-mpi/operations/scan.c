@@ -12,8 +12,8 @@ static uint64_t larger(uint64_t a, uint64_t b) {
 }
 
 /* Reduction of inner elements, one segment, as a scalar; takes v. */
-static struct cvl_value total_of(struct cvl_context *c, uint64_t site, enum cvl_op op,
-                                 struct cvl_value v, uint64_t n) {
+static struct cvl_value scan_total_of(struct cvl_context *c, uint64_t site, enum cvl_op op,
+                                      struct cvl_value v, uint64_t n) {
   const struct cvl_value d = cvl_one_segment(n);
   struct cvl_value out, scalar;
   if (v.form == CVL_NOTHING) return v;
@@ -35,15 +35,16 @@ static struct cvl_value last_total(struct cvl_context *c, uint64_t site,
   const uint64_t n = block.first + block.n - begin;
   struct cvl_value borrowed = *v;
   borrowed.owned = 0;
-  return total_of(c, site, call->op, inner_slice(c, site, borrowed, begin - block.first, n), n);
+  return scan_total_of(c, site, call->op,
+                       inner_slice(c, site, borrowed, begin - block.first, n), n);
 }
 
 /* ---- what is before ---- */
 
 /* The totals, of all ranks before that have elements of the segment that comes in, as one. */
-static struct cvl_value before(struct cvl_context *c, uint64_t site,
-                               const struct cvl_call *call, const struct view *view,
-                               const char *totals) {
+static struct cvl_value scan_before(struct cvl_context *c, uint64_t site,
+                                    const struct cvl_call *call, const struct view *view,
+                                    const char *totals) {
   const struct border *in = &view->borders[c->rank];
   const enum cvl_elem elem = mpi_elem(&call->operand[0]);
   const size_t bytes = elem_info(elem)->bytes;
@@ -58,14 +59,14 @@ static struct cvl_value before(struct cvl_context *c, uint64_t site,
     v = nothing();
   v.owned = 1;
   mpi_free(c, values);
-  return total_of(c, site, call->op, v, n);
+  return scan_total_of(c, site, call->op, v, n);
 }
 
 /* ---- the scan ---- */
 
 /* `carry` and then the n elements of v; takes v. */
-static struct cvl_value behind(struct cvl_context *c, uint64_t site, struct cvl_value carry,
-                               struct cvl_value v, uint64_t n) {
+static struct cvl_value scan_behind(struct cvl_context *c, uint64_t site,
+                                    struct cvl_value carry, struct cvl_value v, uint64_t n) {
   struct cvl_value out;
   if (v.form == CVL_NOTHING) return v;
   if (!absorb(c, c->b->slices->allocate(c->inner, site, (enum cvl_elem)v.elem, n + 1, &out),
@@ -94,8 +95,8 @@ static struct cvl_value longer(struct cvl_context *c, uint64_t site, const struc
 }
 
 /* The scan of v, takes it; poisoned operands give a poisoned result. */
-static struct cvl_value scanned(struct cvl_context *c, uint64_t site, enum cvl_op op,
-                                struct cvl_value v, const struct cvl_value *d) {
+static struct cvl_value mpi_scanned(struct cvl_context *c, uint64_t site, enum cvl_op op,
+                                    struct cvl_value v, const struct cvl_value *d) {
   struct cvl_value out;
   if (v.form == CVL_NOTHING || d->form == CVL_NOTHING) {
     inner_drop(c, &v, 1);
@@ -114,9 +115,9 @@ static struct cvl_value scan_on(struct cvl_context *c, uint64_t site, enum cvl_o
                                 struct cvl_value v) {
   const uint64_t n = distribution_range(view->at, c->rank).n;
   struct cvl_value longer_d = longer(c, site, view);
-  struct cvl_value all = behind(c, site, carry, v, n);
+  struct cvl_value all = scan_behind(c, site, carry, v, n);
   all.owned = 1;
-  struct cvl_value scan = scanned(c, site, op, all, &longer_d);
+  struct cvl_value scan = mpi_scanned(c, site, op, all, &longer_d);
   if (longer_d.form != CVL_NOTHING) c->b->release(c->inner, &longer_d);
   scan.owned = 1;
   struct cvl_value out = inner_slice(c, site, scan, 1, n);
@@ -180,16 +181,17 @@ static struct cvl_value tiled_total(struct cvl_context *c, uint64_t site, enum c
   struct cvl_value v = t->v, tail = cvl_scalar_bool(false);
   v.owned = 0;
   if (rest > 0)
-    tail = total_of(c, site, op, inner_slice(c, site, v, t->full * CVL_SCAN_TILE, rest), rest);
-  return total_of(c, site, op, totals_in(c, site, t, 0, t->tiles, tail), t->tiles);
+    tail = scan_total_of(c, site, op, inner_slice(c, site, v, t->full * CVL_SCAN_TILE, rest),
+                         rest);
+  return scan_total_of(c, site, op, totals_in(c, site, t, 0, t->tiles, tail), t->tiles);
 }
 
 /* What is before each tile: `carry`, and the tiles before. */
-static struct cvl_value before_tiles(struct cvl_context *c, uint64_t site, enum cvl_op op,
-                                     const struct tiled *t, struct cvl_value carry) {
+static struct cvl_value scan_before_tiles(struct cvl_context *c, uint64_t site, enum cvl_op op,
+                                          const struct tiled *t, struct cvl_value carry) {
   const struct cvl_value d = cvl_one_segment(t->tiles + 1);
   struct cvl_value scan =
-      scanned(c, site, op, totals_in(c, site, t, 1, t->tiles + 1, carry), &d);
+      mpi_scanned(c, site, op, totals_in(c, site, t, 1, t->tiles + 1, carry), &d);
   scan.owned = 1;
   return inner_slice(c, site, scan, 1, t->tiles);
 }
@@ -202,13 +204,13 @@ static struct cvl_value neutral(struct cvl_context *c, uint64_t site, enum cvl_o
       t->v.form != CVL_NOTHING && elem_info((enum cvl_elem)t->v.elem)->klass == CLASS_FLOAT;
   struct cvl_value v = t->v;
   v.owned = 0;
-  return total_of(c, site, op, inner_slice(c, site, v, 0, n), n);
+  return scan_total_of(c, site, op, inner_slice(c, site, v, 0, n), n);
 }
 
 static struct cvl_value tiled_scan(struct cvl_context *c, uint64_t site, enum cvl_op op,
                                    const struct tiled *t, bool begins, struct cvl_value carry) {
   if (begins) carry = neutral(c, site, op, t);
-  const struct cvl_value before = before_tiles(c, site, op, t, carry);
+  const struct cvl_value before = scan_before_tiles(c, site, op, t, carry);
   struct cvl_value out = nothing();
   if (before.form == CVL_NOTHING ||
       !absorb(c, c->b->tiles->scan_tiles(c->inner, site, op, begins, &t->v, &before, &out),
@@ -242,14 +244,15 @@ static struct scanning scanning_new(struct cvl_context *c, uint64_t site,
 }
 
 /* Takes what `s` has. */
-static struct cvl_value scan_of(struct cvl_context *c, uint64_t site,
-                                const struct cvl_call *call, const struct view *view,
-                                struct scanning *s, const char *totals) {
+static struct cvl_value mpi_scan_of(struct cvl_context *c, uint64_t site,
+                                    const struct cvl_call *call, const struct view *view,
+                                    struct scanning *s, const char *totals) {
   const bool comes_in = view_comes_in(view, c->rank);
-  const struct cvl_value carry = comes_in ? before(c, site, call, view, totals) : nothing();
+  const struct cvl_value carry =
+      comes_in ? scan_before(c, site, call, view, totals) : nothing();
   if (!s->tiled)
     return comes_in ? scan_on(c, site, call->op, view, carry, s->v)
-                    : scanned(c, site, call->op, s->v, &view->local);
+                    : mpi_scanned(c, site, call->op, s->v, &view->local);
   const struct cvl_value scan = tiled_scan(c, site, call->op, &s->t, !comes_in, carry);
   tiled_free(c, &s->t);
   return scan;
@@ -261,7 +264,7 @@ bool scan_call(struct cvl_context *c, uint64_t site, const struct cvl_call *call
   struct scanning s = scanning_new(c, site, call, view);
   char *totals = mpi_alloc(c, c->ranks * sizeof s.total.as);
   comm_gather(c->comm, &s.total.as, sizeof s.total.as, totals);
-  const struct cvl_value scan = scan_of(c, site, call, view, &s, totals);
+  const struct cvl_value scan = mpi_scan_of(c, site, call, view, &s, totals);
   *out = mpi_vector(c, mpi_elem(&call->operand[0]), at->n, distribution_retain(at), scan);
   mpi_free(c, totals);
   return true;

@@ -88,7 +88,8 @@ struct distribution *by_segments(struct cvl_context *c, const struct view *v) {
 
 /* ---- results ---- */
 
-static enum cvl_elem result_elem(const struct cvl_context *c, const struct cvl_call *call) {
+static enum cvl_elem segmented_result_elem(const struct cvl_context *c,
+                                           const struct cvl_call *call) {
   return call_result_elem(call->kind, call->op, mpi_elem(&call->operand[0]), c->int_elem,
                           c->float_elem);
 }
@@ -96,7 +97,7 @@ static enum cvl_elem result_elem(const struct cvl_context *c, const struct cvl_c
 /* ---- every segment whole on a rank ---- */
 
 /* Operand i has one element for each segment: by its kind of call. */
-static bool is_by_segment(enum call_kind kind, unsigned i) {
+static bool segmented_is_by_segment(enum call_kind kind, unsigned i) {
   switch (kind) {
   case CALL_EXTRACT: return i == 1;
   case CALL_REPLACE: return i == 1 || i == 2;
@@ -123,7 +124,7 @@ static void move_operands(struct cvl_context *c, uint64_t site, struct whole_cal
   for (unsigned i = 0; i < last; i++)
     w->inner.operand[i] =
         move_to(c, site, &w->call->operand[i],
-                is_by_segment(w->call->kind, i) ? w->segments : w->view->at, true);
+                segmented_is_by_segment(w->call->kind, i) ? w->segments : w->view->at, true);
   w->inner.operand[last] = w->view->local;
 }
 
@@ -131,18 +132,19 @@ static void move_operands(struct cvl_context *c, uint64_t site, struct whole_cal
 static struct shift shift_of(const struct cvl_context *c, uint64_t site,
                              const struct whole_call *w) {
   const uint64_t element = w->view->at->start[c->rank], segment = w->segments->start[c->rank];
-  const bool by_segment = is_by_segment(w->call->kind, 1);
+  const bool by_segment = segmented_is_by_segment(w->call->kind, 1);
   return (struct shift){site, 1, by_segment ? segment : element, segment};
 }
 
-static bool run_whole(struct cvl_context *c, uint64_t site, const struct cvl_call *call,
-                      const struct view *v, struct cvl_value *out) {
+static bool segmented_run_whole(struct cvl_context *c, uint64_t site,
+                                const struct cvl_call *call, const struct view *v,
+                                struct cvl_value *out) {
   struct whole_call w = {call, v, by_segments(c, v), {0}};
   struct cvl_value local[CALL_RESULTS];
   move_operands(c, site, &w);
   inner_call(c, &w.inner, NULL, shift_of(c, site, &w), local);
   struct distribution *to = gives_by_segment(call->kind) ? w.segments : v->at;
-  *out = settled(c, site, result_elem(c, call), distribution_retain(to), local[0]);
+  *out = settled(c, site, segmented_result_elem(c, call), distribution_retain(to), local[0]);
   distribution_release(w.segments);
   return true;
 }
@@ -151,9 +153,11 @@ static bool run_whole(struct cvl_context *c, uint64_t site, const struct cvl_cal
 
 /* The elements that a call is about: of operand 0, or where there are none yet, in equal
  * blocks. NULL: they are on all ranks. */
-static struct distribution *elements_of(struct cvl_context *c, const struct cvl_call *call) {
+static struct distribution *segmented_elements_of(struct cvl_context *c,
+                                                  const struct cvl_call *call) {
   const uint64_t n = mpi_length(&call->operand[call->count - 1]);
-  if (is_by_segment(call->kind, 0)) return is_whole(c, n) ? NULL : distribution_canonical(c, n);
+  if (segmented_is_by_segment(call->kind, 0))
+    return is_whole(c, n) ? NULL : distribution_canonical(c, n);
   return distribution_retain(mpi_at(&call->operand[0]));
 }
 
@@ -186,7 +190,7 @@ static bool cut_call(struct cvl_context *c, uint64_t site, const struct cvl_call
 /* Segments that are too long for one rank. */
 static bool run_long(struct cvl_context *c, uint64_t site, const struct cvl_call *call,
                      struct cvl_segdes *d, const struct view *v, struct cvl_value *out) {
-  if (is_by_segment(call->kind, 0)) return spread_call(c, site, call, v, out);
+  if (segmented_is_by_segment(call->kind, 0)) return spread_call(c, site, call, v, out);
   if (call->kind == CALL_SCAN && is_exact_call(call)) return scan_call(c, site, call, v, out);
   if (call->kind == CALL_SCAN) return c->b->tiles && cut_call(c, site, call, d, v, out);
   if (call->kind == CALL_RANK || call->kind == CALL_SORT)
@@ -198,13 +202,15 @@ static bool run_long(struct cvl_context *c, uint64_t site, const struct cvl_call
                                               : cut_call(c, site, call, d, v, out);
 }
 
-static bool run(struct cvl_context *c, uint64_t site, const struct cvl_call *call,
-                struct cvl_segdes *d, struct distribution *at, struct cvl_value *out) {
+static bool segmented_run(struct cvl_context *c, uint64_t site, const struct cvl_call *call,
+                          struct cvl_segdes *d, struct distribution *at,
+                          struct cvl_value *out) {
   const struct view *v = segdes_view(c, site, d, at);
   if (!v) return false;
   if (call->kind == CALL_PACK) return pack_call(c, site, call, v, out);
   const struct view *whole = whole_segments(c, site, d, v);
-  return whole ? run_whole(c, site, call, whole, out) : run_long(c, site, call, d, v, out);
+  return whole ? segmented_run_whole(c, site, call, whole, out)
+               : run_long(c, site, call, d, v, out);
 }
 
 bool segmented_call(struct cvl_context *c, uint64_t site, const struct cvl_call *call,
@@ -213,8 +219,8 @@ bool segmented_call(struct cvl_context *c, uint64_t site, const struct cvl_call 
   if (!sizes_fit(call)) return poisoned_call(c, call, out);
   struct one_segment one;
   struct cvl_segdes *d = segdes_of(&call->operand[call->count - 1], &one);
-  struct distribution *at = elements_of(c, call);
-  const bool done = at && run(c, site, call, d, at, out);
+  struct distribution *at = segmented_elements_of(c, call);
+  const bool done = at && segmented_run(c, site, call, d, at, out);
   distribution_release(at);
   if (d == &one.d) segdes_drop_views(c, d);
   if (!done) return together(c, site, call, out);

@@ -63,8 +63,8 @@ static uint64_t *keys_of(struct cvl_context *c, const struct sorting *s, const v
 
 /* ---- inner calls on the block ---- */
 
-static struct cvl_value perform(struct cvl_context *c, const struct sorting *s,
-                                enum call_kind kind, enum cvl_op op, struct cvl_value v) {
+static struct cvl_value sort_perform(struct cvl_context *c, const struct sorting *s,
+                                     enum call_kind kind, enum cvl_op op, struct cvl_value v) {
   struct cvl_call call = {.kind = kind, .op = op, .count = 2, .operand = {v, s->view->local}};
   struct cvl_value out[CALL_RESULTS];
   inner_call(c, &call, NULL, at_site(s->site), out);
@@ -74,7 +74,7 @@ static struct cvl_value perform(struct cvl_context *c, const struct sorting *s,
 static struct cvl_value sorted_block(struct cvl_context *c, const struct sorting *s,
                                      struct cvl_value v) {
   const bool down = s->call->op == OP_RANK_DOWN || s->call->op == OP_SORT_DOWN;
-  return perform(c, s, CALL_SORT, down ? OP_SORT_DOWN : OP_SORT_UP, v);
+  return sort_perform(c, s, CALL_SORT, down ? OP_SORT_DOWN : OP_SORT_UP, v);
 }
 
 static struct cvl_value owned(struct cvl_value v) {
@@ -84,7 +84,7 @@ static struct cvl_value owned(struct cvl_value v) {
 
 /* ---- between ranks ---- */
 
-static void count(struct cvl_context *c, struct sorting *s, const uint64_t *cuts) {
+static void sort_count(struct cvl_context *c, struct sorting *s, const uint64_t *cuts) {
   for (unsigned r = 0; r < c->ranks; r++) {
     s->out[r] = cuts[(r + 1) * c->ranks + c->rank] - cuts[r * c->ranks + c->rank];
     s->in[r] = cuts[(c->rank + 1) * c->ranks + r] - cuts[c->rank * c->ranks + r];
@@ -93,13 +93,13 @@ static void count(struct cvl_context *c, struct sorting *s, const uint64_t *cuts
 
 /* What is in this rank's block when each segment is in order over all ranks, by the ranks it
  * was on; an owned inner vector. */
-static struct cvl_value distribute(struct cvl_context *c, struct sorting *s,
-                                   struct cvl_value sorted) {
+static struct cvl_value sort_distribute(struct cvl_context *c, struct sorting *s,
+                                        struct cvl_value sorted) {
   char *data = host_elements(c, s->site, sorted, s->block.n, s->bytes);
   uint64_t *keys = keys_of(c, s, data);
   uint64_t *cuts = splitters_find(c, s->view, keys);
   mpi_free(c, keys);
-  count(c, s, cuts);
+  sort_count(c, s, cuts);
   mpi_free(c, cuts);
   char *distributed = mpi_try_alloc(c, s->site, s->block.n * s->bytes);
   exchange_elements(c, s->bytes, data, s->out, distributed, s->in);
@@ -125,9 +125,9 @@ static void add_to_first(const struct cvl_context *c, void *ranks, uint64_t n,
 
 /* Of the elements distributed to this block their ranks in the whole segments; NULL: poisoned.
  */
-static void *ranks_of(struct cvl_context *c, const struct sorting *s,
-                      struct cvl_value distributed) {
-  const struct cvl_value local = owned(perform(c, s, CALL_RANK, s->call->op, distributed));
+static void *sort_ranks_of(struct cvl_context *c, const struct sorting *s,
+                           struct cvl_value distributed) {
+  const struct cvl_value local = owned(sort_perform(c, s, CALL_RANK, s->call->op, distributed));
   void *ranks = host_elements(c, s->site, local, s->block.n, elem_info(c->int_elem)->bytes);
   if (ranks && view_comes_in(s->view, c->rank))
     add_to_first(c, ranks, view_within(s->view, s->view->segments.first, s->block),
@@ -163,8 +163,8 @@ static struct cvl_value ranked(struct cvl_context *c, struct sorting *s, struct 
   struct cvl_value borrowed = v;
   borrowed.owned = 0;
   const struct cvl_value sorted = owned(sorted_block(c, s, borrowed));
-  const struct cvl_value order = owned(perform(c, s, CALL_RANK, s->call->op, v));
-  void *ranks = ranks_of(c, s, distribute(c, s, sorted));
+  const struct cvl_value order = owned(sort_perform(c, s, CALL_RANK, s->call->op, v));
+  void *ranks = sort_ranks_of(c, s, sort_distribute(c, s, sorted));
   const struct cvl_value back = send_back(c, s, ranks);
   mpi_free(c, ranks);
   return in_place(c, s, order, back);
@@ -173,7 +173,7 @@ static struct cvl_value ranked(struct cvl_context *c, struct sorting *s, struct 
 /* ---- the calls ---- */
 
 /* A segment must have no more elements than INTs can count. */
-static bool ranks_fit(struct cvl_context *c, const struct sorting *s) {
+static bool sort_ranks_fit(struct cvl_context *c, const struct sorting *s) {
   const uint64_t most = c->int_elem == CVL_I32 ? INT32_MAX : INT64_MAX;
   const struct range segments = s->view->segments;
   bool fit = true;
@@ -200,10 +200,10 @@ bool sort_call(struct cvl_context *c, uint64_t site, const struct cvl_call *call
   s.bytes = elem_info(elem)->bytes;
   s.out = mpi_alloc(c, 2 * c->ranks * sizeof *s.out);
   s.in = s.out + c->ranks;
-  if (ranks_fit(c, &s)) {
+  if (sort_ranks_fit(c, &s)) {
     const struct cvl_value v = move_to(c, site, &call->operand[0], view->at, true);
     local = ranks ? ranked(c, &s, v)
-                  : sorted_block(c, &s, distribute(c, &s, owned(sorted_block(c, &s, v))));
+                  : sorted_block(c, &s, sort_distribute(c, &s, owned(sorted_block(c, &s, v))));
   }
   *out = mpi_vector(c, ranks ? c->int_elem : elem, view->at->n, distribution_retain(view->at),
                     local);

@@ -71,7 +71,7 @@ static bool has_role(const struct superop *op, enum superop_role role) {
 }
 
 /* Constants, and vectors of one: every step that wants them has its own. */
-static bool is_copied(const struct plan *p, uint32_t node) {
+static bool split_is_copied(const struct plan *p, uint32_t node) {
   const struct superop_node *of = &p->op->nodes[node];
   if (of->role == ROLE_CONST) return true;
   if (of->role != ROLE_SPREAD) return false;
@@ -79,7 +79,7 @@ static bool is_copied(const struct plan *p, uint32_t node) {
   return operand != SUPEROP_NONE && p->op->nodes[operand].role == ROLE_CONST;
 }
 
-static bool is_output(const struct superop *op, uint32_t value) {
+static bool split_is_output(const struct superop *op, uint32_t value) {
   return op->last_use[value] == op->node_count;
 }
 
@@ -97,34 +97,34 @@ static bool may_fail(const struct superop_node *node) {
 }
 
 /* The first stage of what is alone or not and comes behind a node. */
-static uint32_t behind(const struct plan *p, uint32_t node, bool alone) {
+static uint32_t split_behind(const struct plan *p, uint32_t node, bool alone) {
   return node == SUPEROP_NONE ? 0 : p->stage[node] + (alone && !is_alone(p, node));
 }
 
 /* The first stage in which the operands of nodes first .. end are there. */
-static uint32_t stage_of(struct plan *p, uint32_t first, uint32_t end) {
+static uint32_t split_stage_of(struct plan *p, uint32_t first, uint32_t end) {
   const bool alone = is_alone(p, first);
   uint32_t stage = 0;
   for (uint32_t k = first; k < end; k++) {
     const struct superop_node *node = &p->op->nodes[k];
-    uint32_t there = may_fail(node) ? behind(p, p->failing, alone) : 0;
+    uint32_t there = may_fail(node) ? split_behind(p, p->failing, alone) : 0;
     if (there > stage) stage = there;
     for (uint32_t i = 0; i < node->operand_count; i++) {
       const uint32_t from = p->node_of[node->operands[i]];
-      if (from == SUPEROP_NONE || from >= first || is_copied(p, from)) continue;
-      there = behind(p, from, alone);
+      if (from == SUPEROP_NONE || from >= first || split_is_copied(p, from)) continue;
+      there = split_behind(p, from, alone);
       if (there > stage) stage = there;
     }
   }
   return stage;
 }
 
-static void find_stages(struct plan *p) {
+static void split_find_stages(struct plan *p) {
   const struct superop *op = p->op;
   for (uint32_t k = 0; k < op->node_count;) {
     const uint32_t end = unit_end(op, k), result = op->nodes[k].result;
-    const bool none = is_copied(p, k) && !is_output(op, result);
-    const uint32_t stage = none ? SUPEROP_NONE : stage_of(p, k, end);
+    const bool none = split_is_copied(p, k) && !split_is_output(op, result);
+    const uint32_t stage = none ? SUPEROP_NONE : split_stage_of(p, k, end);
     if (!none && stage >= p->stages) p->stages = stage + 1;
     for (; k < end; k++) {
       p->stage[k] = stage;
@@ -143,7 +143,7 @@ static struct plan plan_new(struct cvl_context *c, const struct superop *op, enu
     for (uint32_t i = 0; i < op->nodes[k].result_count; i++)
       p.node_of[op->nodes[k].result + i] = k;
   }
-  find_stages(&p);
+  split_find_stages(&p);
   return p;
 }
 
@@ -168,23 +168,23 @@ static void include(struct draft *d, uint32_t k) {
   if (k >= d->end) d->end = k + 1;
   for (uint32_t i = 0; i < node->operand_count; i++) {
     const uint32_t from = d->p->node_of[node->operands[i]];
-    if (from != SUPEROP_NONE && is_copied(d->p, from)) include(d, from);
+    if (from != SUPEROP_NONE && split_is_copied(d->p, from)) include(d, from);
   }
 }
 
 static void include_own(struct draft *d, uint32_t k) {
   d->own[k] = true;
-  d->own_count += !is_copied(d->p, k);
+  d->own_count += !split_is_copied(d->p, k);
   include(d, k);
 }
 
-static bool is_reduction(const struct superop_node *node) {
+static bool split_is_reduction(const struct superop_node *node) {
   return node->role == ROLE_REDUCE || node->role == ROLE_COMBINE_REDUCE;
 }
 
-static bool reduces(const struct draft *d) {
+static bool split_reduces(const struct draft *d) {
   for (uint32_t k = d->first; k < d->end; k++) {
-    if (d->own[k] && is_reduction(&d->p->op->nodes[k])) return true;
+    if (d->own[k] && split_is_reduction(&d->p->op->nodes[k])) return true;
   }
   return false;
 }
@@ -208,7 +208,7 @@ static void find_params(struct draft *d, struct step *step) {
     step->in[d->params] = v;
     d->number_of[v] = d->params++;
   }
-  if (d->p->pieces && reduces(d)) {
+  if (d->p->pieces && split_reduces(d)) {
     kinds[d->params] = SUPEROP_SEGDES;
     step->in[d->params] = op->segments;
     d->pieces = d->params++;
@@ -236,7 +236,7 @@ static void copy_nodes(struct draft *d, struct step *step) {
     *to = d->with[k] ? *from : filler(d->c);
     for (uint32_t i = 0; i < to->operand_count; i++)
       to->operands[i] = d->number_of[from->operands[i]];
-    if (d->pieces != SUPEROP_NONE && d->with[k] && is_reduction(from))
+    if (d->pieces != SUPEROP_NONE && d->with[k] && split_is_reduction(from))
       to->operands[to->operand_count - 1] = d->pieces;
     const uint32_t results = d->with[k] ? from->result_count : 1;
     for (uint32_t i = 0; d->with[k] && i < results; i++)
@@ -246,9 +246,9 @@ static void copy_nodes(struct draft *d, struct step *step) {
 }
 
 /* Whether a node of another step has a value, or the whole gives it. */
-static bool is_wanted(const struct draft *d, uint32_t value) {
+static bool split_is_wanted(const struct draft *d, uint32_t value) {
   const struct superop *op = d->p->op;
-  if (is_output(op, value)) return true;
+  if (split_is_output(op, value)) return true;
   for (uint32_t k = 0; k < op->node_count; k++) {
     for (uint32_t i = 0; !d->own[k] && i < op->nodes[k].operand_count; i++) {
       if (op->nodes[k].operands[i] == value) return true;
@@ -257,7 +257,8 @@ static bool is_wanted(const struct draft *d, uint32_t value) {
   return false;
 }
 
-static void add_output(struct draft *d, struct step *step, uint32_t *numbers, uint32_t value) {
+static void split_add_output(struct draft *d, struct step *step, uint32_t *numbers,
+                             uint32_t value) {
   numbers[step->op.output_count] = d->number_of[value];
   step->out[step->op.output_count++] = value;
 }
@@ -274,11 +275,12 @@ static void find_outputs(struct draft *d, struct step *step) {
       if (node->role != ROLE_CARRY && node->role != ROLE_COLUMN) some = node->result + i;
       /* Of a combination all columns: what is combined further needs them. */
       const bool column = node->role == ROLE_COMBINE_REDUCE && d->pieces != SUPEROP_NONE;
-      if (column || is_wanted(d, node->result + i))
-        add_output(d, step, numbers, node->result + i);
+      if (column || split_is_wanted(d, node->result + i))
+        split_add_output(d, step, numbers, node->result + i);
     }
   }
-  if (step->op.output_count == 0 && some != SUPEROP_NONE) add_output(d, step, numbers, some);
+  if (step->op.output_count == 0 && some != SUPEROP_NONE)
+    split_add_output(d, step, numbers, some);
   step->op.outputs = numbers;
 }
 
@@ -357,7 +359,7 @@ static void find_last(struct cvl_context *c, struct split *s) {
     struct step *step = &s->steps[k];
     step->last = arena_alloc(&s->arena, step->op.param_count + 1);
     for (uint32_t i = 0; i < step->op.param_count; i++) {
-      step->last[i] = !later[step->in[i]] && !is_output(s->op, step->in[i]);
+      step->last[i] = !later[step->in[i]] && !split_is_output(s->op, step->in[i]);
       later[step->in[i]] = true;
     }
   }

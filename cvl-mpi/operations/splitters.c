@@ -48,7 +48,7 @@ enum { LEAST = 4, ROUNDS_MOST = 32 };
 /* ---- borders ---- */
 
 /* Whether border b, between ranks b - 1 and b, is within a segment. */
-static bool is_within(const struct view *v, unsigned b) {
+static bool splitters_is_within(const struct view *v, unsigned b) {
   return v->borders[b].end > v->at->start[b];
 }
 
@@ -63,11 +63,11 @@ static void measure_pieces(struct cvl_context *c, const struct splitters *s, str
   }
 }
 
-static void find_groups(struct cvl_context *c, struct splitters *s) {
+static void splitters_find_groups(struct cvl_context *c, struct splitters *s) {
   s->groups = mpi_alloc(c, s->ranks * sizeof *s->groups);
   for (unsigned b = 1; b < s->ranks; b++) {
     const struct border *within = &s->view->borders[b];
-    if (!is_within(s->view, b)) continue;
+    if (!splitters_is_within(s->view, b)) continue;
     struct group *last = s->group_count ? &s->groups[s->group_count - 1] : NULL;
     if (!last || last->segment.first != within->first) {
       last = &s->groups[s->group_count++];
@@ -136,7 +136,8 @@ static bool decided(const struct splitters *s, const struct group *g, unsigned b
   return true;
 }
 
-static void choose(struct cvl_context *c, struct splitters *s, unsigned k, unsigned r) {
+static void splitters_choose(struct cvl_context *c, struct splitters *s, unsigned k,
+                             unsigned r) {
   const struct group *g = &s->groups[k];
   unsigned open = 0, phase = 0;
   uint64_t n = 0, room = 0;
@@ -160,7 +161,7 @@ static bool choose_all(struct cvl_context *c, struct splitters *s) {
   bool any = false;
   for (unsigned k = 0; k < s->group_count; k++) {
     for (unsigned r = 0; r < s->ranks; r++) {
-      choose(c, s, k, r);
+      splitters_choose(c, s, k, r);
       any = any || s->counts[k * s->ranks + r] > 0;
     }
   }
@@ -176,8 +177,8 @@ static uint64_t given_by(const struct splitters *s, unsigned r) {
   return n;
 }
 
-static void read_own(const struct cvl_context *c, const struct splitters *s,
-                     const uint64_t *keys, uint64_t *to) {
+static void splitters_read_own(const struct cvl_context *c, const struct splitters *s,
+                               const uint64_t *keys, uint64_t *to) {
   for (unsigned k = 0; k < s->group_count; k++) {
     const uint64_t *at = s->positions[k * s->ranks + c->rank];
     for (uint64_t i = 0; i < s->counts[k * s->ranks + c->rank]; i++)
@@ -195,7 +196,7 @@ static uint64_t *gather_keys(struct cvl_context *c, const struct splitters *s,
   }
   uint64_t *mine = mpi_alloc(c, *most * sizeof *mine);
   uint64_t *all = mpi_alloc(c, s->ranks * *most * sizeof *all);
-  read_own(c, s, keys, mine);
+  splitters_read_own(c, s, keys, mine);
   comm_gather(c->comm, mine, *most * sizeof *mine, all);
   free(mine);
   return all;
@@ -249,8 +250,8 @@ static void bound_samples(struct cvl_context *c, const struct splitters *s, unsi
 
 /* Narrows the intervals of border b by the samples: those that are surely among the first
  * `target` elements of the segment, and those that surely are not. */
-static void narrow(struct splitters *s, unsigned b, uint64_t target,
-                   const struct sample *samples, uint64_t n) {
+static void splitters_narrow(struct splitters *s, unsigned b, uint64_t target,
+                             const struct sample *samples, uint64_t n) {
   struct interval *intervals = &s->intervals[b * s->ranks];
   for (uint64_t i = 0; i < n && samples[i].most < target; i++) {
     struct interval *own = &intervals[samples[i].rank];
@@ -271,7 +272,7 @@ static void narrow_all(struct cvl_context *c, struct splitters *s, const uint64_
     struct sample *samples = samples_of(c, s, k, all, most, taken, &n);
     bound_samples(c, s, k, samples, n);
     for (unsigned b = g->first; b < g->first + g->count; b++)
-      narrow(s, b, s->view->at->start[b] - g->segment.begin, samples, n);
+      splitters_narrow(s, b, s->view->at->start[b] - g->segment.begin, samples, n);
     free(samples);
   }
   free(taken);
@@ -281,7 +282,8 @@ static void free_round(struct splitters *s) {
   for (unsigned i = 0; i < s->group_count * s->ranks; i++) free(s->positions[i]);
 }
 
-static bool round_of(struct cvl_context *c, struct splitters *s, const uint64_t *keys) {
+static bool splitters_round_of(struct cvl_context *c, struct splitters *s,
+                               const uint64_t *keys) {
   const bool any = choose_all(c, s);
   if (any) {
     uint64_t most, *all = gather_keys(c, s, keys, &most);
@@ -322,11 +324,11 @@ static uint64_t *cuts_of(struct cvl_context *c, const struct splitters *s) {
 
 uint64_t *splitters_find(struct cvl_context *c, const struct view *view, const uint64_t *keys) {
   struct splitters s = {.view = view, .ranks = c->ranks};
-  find_groups(c, &s);
+  splitters_find_groups(c, &s);
   begin_intervals(c, &s);
   s.positions = mpi_alloc(c, (s.group_count * s.ranks + 1) * sizeof *s.positions);
   s.counts = mpi_alloc(c, (s.group_count * s.ranks + 1) * sizeof *s.counts);
-  while (round_of(c, &s, keys)) continue;
+  while (splitters_round_of(c, &s, keys)) continue;
   uint64_t *cuts = cuts_of(c, &s);
   for (unsigned k = 0; k < s.group_count; k++) free(s.groups[k].length);
   free(s.groups);

@@ -82,7 +82,7 @@ static uint32_t column_of(const struct superop *op, const struct superop_combina
 }
 
 /* Sets k->column; false if not every column has a parameter of its own. */
-static bool find_columns(struct cvl_context *c, struct cvl_kernel *k) {
+static bool superops_find_columns(struct cvl_context *c, struct cvl_kernel *k) {
   const struct superop *op = k->op;
   uint32_t first = 0, found = 0;
   while (op->nodes[first].role != ROLE_COLUMN) first++;
@@ -114,7 +114,7 @@ struct cvl_kernel *mpi_prepare_step(struct cvl_context *c, const struct superop 
   k->op = op;
   k->pieces = pieces;
   k->unit = unit_for(c, op);
-  if (pieces != SUPEROP_NONE && superop_has_combinations(op) && !find_columns(c, k)) {
+  if (pieces != SUPEROP_NONE && superop_has_combinations(op) && !superops_find_columns(c, k)) {
     mpi_discard_step(c, k);
     return NULL;
   }
@@ -187,46 +187,47 @@ static const struct superop *op_of(const struct run *r) {
   return &r->form->fit->op;
 }
 
-static const struct fit_param *param_of(const struct run *r, uint32_t i) {
+static const struct fit_param *superops_param_of(const struct run *r, uint32_t i) {
   return &r->form->fit->params[i];
 }
 
 static bool is_start(const struct run *r, uint32_t i) {
-  return r->form && param_of(r, i)->need == NEED_START;
+  return r->form && superops_param_of(r, i)->need == NEED_START;
 }
 
 /* The value that a parameter is made from: of a constant start, whose size is that of its
  * descriptor, NULL. */
-static const struct cvl_value *value_of(const struct run *r, uint32_t i) {
-  const uint32_t origin = r->form ? param_of(r, i)->origin : i;
+static const struct cvl_value *superops_value_of(const struct run *r, uint32_t i) {
+  const uint32_t origin = r->form ? superops_param_of(r, i)->origin : i;
   return origin == SUPEROP_NONE ? NULL : &r->operands[origin];
 }
 
-static uint64_t size_of(const struct run *r, struct superop_size size) {
+static uint64_t superops_size_of(const struct run *r, struct superop_size size) {
   switch (size.what) {
   case SIZE_ONE: return 1;
-  case SIZE_COUNT: return mpi_count(value_of(r, size.param));
+  case SIZE_COUNT: return mpi_count(superops_value_of(r, size.param));
   default: break;
   }
-  if (is_start(r, size.param)) return mpi_count(value_of(r, param_of(r, size.param)->segdes));
-  return mpi_length(value_of(r, size.param));
+  if (is_start(r, size.param))
+    return mpi_count(superops_value_of(r, superops_param_of(r, size.param)->segdes));
+  return mpi_length(superops_value_of(r, size.param));
 }
 
 /* Where the domain's positions are: as the first operand that is not on all ranks. */
 static struct distribution *domain_at(struct cvl_context *c, const struct run *r) {
   for (uint32_t i = 0; i < op_of(r)->param_count; i++) {
-    if (param_of(r, i)->need == NEED_DOMAIN && mpi_at(value_of(r, i)))
-      return distribution_retain(mpi_at(value_of(r, i)));
+    if (superops_param_of(r, i)->need == NEED_DOMAIN && mpi_at(superops_value_of(r, i)))
+      return distribution_retain(mpi_at(superops_value_of(r, i)));
   }
   return is_whole(c, r->n) ? NULL : distribution_canonical(c, r->n);
 }
 
 /* All descriptors; false if they are poisoned. */
-static bool find_segdes(struct cvl_context *c, struct run *r) {
+static bool superops_find_segdes(struct cvl_context *c, struct run *r) {
   for (uint32_t i = 0; i < op_of(r)->param_count; i++) {
-    const enum need need = (enum need)param_of(r, i)->need;
+    const enum need need = (enum need)superops_param_of(r, i)->need;
     if (need != NEED_SEGDES && need != NEED_FAR) continue;
-    r->segdes[i] = segdes_of(value_of(r, i), &r->ones[i]);
+    r->segdes[i] = segdes_of(superops_value_of(r, i), &r->ones[i]);
     if (!segdes_is_known(c, r->site, r->segdes[i])) return false;
   }
   return true;
@@ -242,7 +243,7 @@ static uint64_t unit_of(const struct run *r, uint32_t segdes) {
 }
 
 /* Moves the ends of blocks to where they may be; false if segments are too long for that. */
-static bool settle(struct cvl_context *c, struct run *r, uint32_t segdes) {
+static bool superops_settle(struct cvl_context *c, struct run *r, uint32_t segdes) {
   const struct view *v = view_of(c, r, segdes), *cut = NULL;
   struct cvl_segdes *d = r->segdes[segdes];
   if (v && segdes == r->k->pieces) {
@@ -262,12 +263,12 @@ static bool settle(struct cvl_context *c, struct run *r, uint32_t segdes) {
 static bool settle_domain(struct cvl_context *c, struct run *r) {
   const uint32_t params = op_of(r)->param_count;
   for (uint32_t i = 0; i < params; i++) {
-    if (param_of(r, i)->counts && !settle(c, r, i)) return false;
+    if (superops_param_of(r, i)->counts && !superops_settle(c, r, i)) return false;
   }
   for (uint32_t i = 0; i < params; i++) {
-    if (param_of(r, i)->need != NEED_SEGDES) continue;
+    if (superops_param_of(r, i)->need != NEED_SEGDES) continue;
     const struct view *v = view_of(c, r, i);
-    if (!v || (param_of(r, i)->counts && !ends_at(v, unit_of(r, i)))) return false;
+    if (!v || (superops_param_of(r, i)->counts && !ends_at(v, unit_of(r, i)))) return false;
   }
   return true;
 }
@@ -289,7 +290,7 @@ static struct range *segments_of(struct cvl_context *c, const struct run *r, uin
  * indices are inside, and there are few of them. */
 static bool has_windows(struct cvl_context *c, const struct run *r) {
   for (uint32_t i = 0; i < op_of(r)->param_count; i++) {
-    const struct fit_param *p = param_of(r, i);
+    const struct fit_param *p = superops_param_of(r, i);
     if (!p->window) continue;
     if (!is_one(r, p->segdes)) return false;
     if (p->need != NEED_FAR) continue;
@@ -303,7 +304,8 @@ static bool has_windows(struct cvl_context *c, const struct run *r) {
 
 /* Of each rank the elements of source i from the lowest to the highest that it wants. */
 static struct range *window_elements(struct cvl_context *c, const struct run *r, uint32_t i) {
-  const uint64_t low = (uint64_t)r->form->fit->low, high = (uint64_t)param_of(r, i)->high;
+  const uint64_t low = (uint64_t)r->form->fit->low,
+                 high = (uint64_t)superops_param_of(r, i)->high;
   struct range *ranges = ranges_of_blocks(c, r->at);
   for (unsigned k = 0; k < c->ranks; k++) {
     ranges[k].first += low;
@@ -313,9 +315,10 @@ static struct range *window_elements(struct cvl_context *c, const struct run *r,
 }
 
 /* The elements of each rank's segments of source descriptor i. */
-static struct range *elements_of(struct cvl_context *c, const struct run *r, uint32_t i) {
-  if (r->windows && param_of(r, i)->window) return window_elements(c, r, i);
-  struct range *ranges = segments_of(c, r, param_of(r, i)->segdes);
+static struct range *superops_elements_of(struct cvl_context *c, const struct run *r,
+                                          uint32_t i) {
+  if (r->windows && superops_param_of(r, i)->window) return window_elements(c, r, i);
+  struct range *ranges = segments_of(c, r, superops_param_of(r, i)->segdes);
   segdes_ranges(c, r->segdes[i], ranges);
   return ranges;
 }
@@ -324,18 +327,19 @@ static struct range *elements_of(struct cvl_context *c, const struct run *r, uin
 static bool sources_near(struct cvl_context *c, struct run *r) {
   r->windows = has_windows(c, r);
   for (uint32_t i = 0; i < op_of(r)->param_count; i++) {
-    if (param_of(r, i)->need != NEED_FAR) continue;
-    r->far[i] = elements_of(c, r, i);
-    if (!(r->windows && param_of(r, i)->window) && !within_share(c, r->far[i], r->n))
+    if (superops_param_of(r, i)->need != NEED_FAR) continue;
+    r->far[i] = superops_elements_of(c, r, i);
+    if (!(r->windows && superops_param_of(r, i)->window) && !within_share(c, r->far[i], r->n))
       return false;
   }
   return true;
 }
 
 static bool occurs_once(const struct run *r, uint32_t i) {
-  const struct cvl_vector *v = value_of(r, i)->as.vector;
+  const struct cvl_vector *v = superops_value_of(r, i)->as.vector;
   for (uint32_t k = 0; k < op_of(r)->param_count; k++) {
-    const struct cvl_value *w = param_of(r, k)->need == NEED_NOTHING ? NULL : value_of(r, k);
+    const struct cvl_value *w =
+        superops_param_of(r, k)->need == NEED_NOTHING ? NULL : superops_value_of(r, k);
     if (k != i && w && w->form == CVL_VECTOR && w->as.vector == v) return false;
   }
   return true;
@@ -361,9 +365,10 @@ static struct cvl_value segdes_operand(struct cvl_context *c, const struct run *
 }
 
 static struct cvl_value far_operand(struct cvl_context *c, const struct run *r, uint32_t i) {
-  if (r->windows && param_of(r, i)->window) return cvl_one_segment(r->far[i][c->rank].n);
-  struct range *ranges = segments_of(c, r, param_of(r, i)->segdes);
-  const struct cvl_value made = segdes_segments(c, r->site, value_of(r, i), ranges);
+  if (r->windows && superops_param_of(r, i)->window)
+    return cvl_one_segment(r->far[i][c->rank].n);
+  struct range *ranges = segments_of(c, r, superops_param_of(r, i)->segdes);
+  const struct cvl_value made = segdes_segments(c, r->site, superops_value_of(r, i), ranges);
   mpi_free(c, ranges);
   return made;
 }
@@ -371,15 +376,16 @@ static struct cvl_value far_operand(struct cvl_context *c, const struct run *r, 
 /* What INDEX begins with, and by how much it grows: of each segment of the block, or constants.
  */
 static struct cvl_value start_operand(struct cvl_context *c, const struct run *r, uint32_t i) {
-  const struct fit_param *p = param_of(r, i);
+  const struct fit_param *p = superops_param_of(r, i);
   const struct view *v = view_of(c, r, p->segdes);
   const struct cvl_value *stride = fit_constant(op_of(r), p->stride);
   const bool constant = p->origin == SUPEROP_NONE;
   struct index_start s = {.constant = constant, .segments = v->segments.n};
   if (r->windows && p->window)
     return cvl_scalar_int(c->int_elem, cvl_int_of(&p->constant) - r->form->fit->low);
-  s.start = constant ? p->constant : segments_operand(c, r, p->segdes, value_of(r, i));
-  s.stride = stride ? *stride : segments_operand(c, r, p->segdes, value_of(r, p->stride));
+  s.start = constant ? p->constant : segments_operand(c, r, p->segdes, superops_value_of(r, i));
+  s.stride =
+      stride ? *stride : segments_operand(c, r, p->segdes, superops_value_of(r, p->stride));
   if (is_one(r, p->segdes)) s.segments = 1;
   if (view_comes_in(v, c->rank)) s.skipped = r->at->start[c->rank] - v->borders[c->rank].begin;
   return start_of_block(c, r->site, s);
@@ -393,15 +399,17 @@ static struct cvl_value not_read(struct cvl_context *c, const struct run *r, uin
                             .elem = (uint8_t)superop_elem(kind, c->int_elem, c->float_elem)};
 }
 
-static struct cvl_value operand(struct cvl_context *c, const struct run *r, uint32_t i) {
-  const struct fit_param *p = param_of(r, i);
+static struct cvl_value superops_operand(struct cvl_context *c, const struct run *r,
+                                         uint32_t i) {
+  const struct fit_param *p = superops_param_of(r, i);
   switch ((enum need)p->need) {
-  case NEED_DOMAIN: return move_to(c, r->site, value_of(r, i), r->at, occurs_once(r, i));
+  case NEED_DOMAIN:
+    return move_to(c, r->site, superops_value_of(r, i), r->at, occurs_once(r, i));
   case NEED_SEGDES: return segdes_operand(c, r, i);
-  case NEED_SEGMENTS: return segments_operand(c, r, p->segdes, value_of(r, i));
+  case NEED_SEGMENTS: return segments_operand(c, r, p->segdes, superops_value_of(r, i));
   case NEED_START: return start_operand(c, r, i);
   case NEED_FAR: return far_operand(c, r, i);
-  case NEED_SOURCE: return move_kept(c, r->site, value_of(r, i), r->far[p->segdes]);
+  case NEED_SOURCE: return move_kept(c, r->site, superops_value_of(r, i), r->far[p->segdes]);
   case NEED_NOTHING: break;
   }
   return not_read(c, r, i);
@@ -438,7 +446,7 @@ static bool run_inner(struct cvl_context *c, const struct run *r) {
 }
 
 /* The node whose result value v is. */
-static const struct superop_node *node_of(const struct superop *op, uint32_t v) {
+static const struct superop_node *superops_node_of(const struct superop *op, uint32_t v) {
   uint32_t k = op->node_count;
   while (k-- > 0 && op->nodes[k].result > v) continue;
   return &op->nodes[k];
@@ -454,8 +462,8 @@ static struct cvl_value pack_result(struct cvl_context *c, const struct run *r, 
 }
 
 /* The rank on which a single segment does not begin has a result of it that is not wanted. */
-static struct cvl_value reduced(struct cvl_context *c, const struct run *r, enum cvl_elem elem,
-                                struct cvl_value local) {
+static struct cvl_value superops_reduced(struct cvl_context *c, const struct run *r,
+                                         enum cvl_elem elem, struct cvl_value local) {
   const uint32_t segments = op_of(r)->segments;
   const struct view *v = view_of(c, r, segments);
   if (is_one(r, segments) && view_owned(v, c->rank).n == 0) {
@@ -465,29 +473,30 @@ static struct cvl_value reduced(struct cvl_context *c, const struct run *r, enum
   return settled(c, r->site, elem, by_segments(c, v), local);
 }
 
-static struct cvl_value result(struct cvl_context *c, const struct run *r, uint32_t number,
-                               struct cvl_value local) {
+static struct cvl_value superops_result(struct cvl_context *c, const struct run *r,
+                                        uint32_t number, struct cvl_value local) {
   const struct superop *op = op_of(r);
   const enum superop_kind kind = (enum superop_kind)op->kinds[number];
   const enum cvl_elem elem = superop_elem(kind, c->int_elem, c->float_elem);
-  switch ((enum superop_role)node_of(op, number)->role) {
+  switch ((enum superop_role)superops_node_of(op, number)->role) {
   case ROLE_PACK: return pack_result(c, r, kind == SUPEROP_SEGDES, elem, local);
-  case ROLE_COMBINE_REDUCE: return reduced(c, r, elem, local);
+  case ROLE_COMBINE_REDUCE: return superops_reduced(c, r, elem, local);
   case ROLE_REDUCE:
     if (r->k->pieces != SUPEROP_NONE)
-      return pieces_joined(c, r->site, superop_info(node_of(op, number)->op)->operation, elem,
+      return pieces_joined(c, r->site,
+                           superop_info(superops_node_of(op, number)->op)->operation, elem,
                            view_of(c, r, op->segments), local);
-    return reduced(c, r, elem, local);
+    return superops_reduced(c, r, elem, local);
   default: return mpi_vector(c, elem, r->n, distribution_retain(r->at), local);
   }
 }
 
-static void finish(struct cvl_context *c, const struct run *r, bool good,
-                   struct cvl_value *outs) {
+static void superops_finish(struct cvl_context *c, const struct run *r, bool good,
+                            struct cvl_value *outs) {
   const struct superop *op = op_of(r);
   const struct cvl_value poisoned = {.form = CVL_NOTHING};
   for (uint32_t i = 0; i < op->output_count; i++)
-    outs[i] = result(c, r, op->outputs[i], good ? r->out[i] : poisoned);
+    outs[i] = superops_result(c, r, op->outputs[i], good ? r->out[i] : poisoned);
   for (uint32_t i = 0; i < r->k->op->param_count; i++) mpi_drop(c, &r->operands[i]);
 }
 
@@ -497,7 +506,7 @@ static struct run run_new(struct cvl_context *c, uint64_t site, const struct cvl
                           const struct form *form, const struct cvl_value *operands) {
   const uint32_t params = form->fit->op.param_count + 1;
   struct run r = {.k = k, .form = form, .operands = operands, .site = site};
-  r.n = size_of(&r, op_of(&r)->domain);
+  r.n = superops_size_of(&r, op_of(&r)->domain);
   r.at = domain_at(c, &r);
   r.segdes = mpi_alloc(c, params * sizeof *r.segdes);
   r.ones = mpi_alloc(c, params * sizeof *r.ones);
@@ -521,10 +530,11 @@ static void run_free(struct cvl_context *c, struct run *r) {
 }
 
 /* After a fault that no rank has asked for they may not. */
-static bool rules_hold(const struct run *r) {
+static bool superops_rules_hold(const struct run *r) {
   const struct superop *op = op_of(r);
   for (uint32_t i = 0; i < op->rule_count; i++) {
-    if (size_of(r, op->rules[i].a) != size_of(r, op->rules[i].b)) return false;
+    if (superops_size_of(r, op->rules[i].a) != superops_size_of(r, op->rules[i].b))
+      return false;
   }
   return true;
 }
@@ -534,19 +544,19 @@ static bool rules_hold(const struct run *r) {
 /* Of what `operand` does for others: elements, identities, descriptors of constants. */
 static struct cvl_value combination_operand(struct cvl_context *c, const struct run *r,
                                             const struct view *v, uint32_t i) {
-  const enum need need = (enum need)param_of(r, i)->need;
+  const enum need need = (enum need)superops_param_of(r, i)->need;
   if (need == NEED_SEGMENTS) {
     struct range *ranges = view_ranges(c, v);
-    const struct cvl_value moved = move_ranges(c, r->site, value_of(r, i), ranges);
+    const struct cvl_value moved = move_ranges(c, r->site, superops_value_of(r, i), ranges);
     mpi_free(c, ranges);
     return moved;
   }
-  return i == r->k->pieces ? nothing() : operand(c, r, i);
+  return i == r->k->pieces ? nothing() : superops_operand(c, r, i);
 }
 
 /* Reductions of segments that go on on other ranks; false if their descriptor is poisoned. */
-static bool run_combination(struct cvl_context *c, const struct run *r,
-                            struct cvl_value *outs) {
+static bool superops_run_combination(struct cvl_context *c, const struct run *r,
+                                     struct cvl_value *outs) {
   const struct combination of = {op_of(r), r->form->inner, r->site, r->k->column};
   const struct view *v = view_of(c, r, r->k->pieces);
   if (!v) return false;
@@ -563,7 +573,7 @@ static bool run_combination(struct cvl_context *c, const struct run *r,
 }
 
 /* Scans of segments that go on on other ranks; false if their descriptor is poisoned. */
-static bool run_scan(struct cvl_context *c, struct run *r, struct cvl_value *outs) {
+static bool superops_run_scan(struct cvl_context *c, struct run *r, struct cvl_value *outs) {
   const struct superop *op = op_of(r);
   const struct view *v = view_of(c, r, op->segments);
   if (v) v = cut_segments(c, r->site, r->segdes[op->segments], v, CVL_REDUCE_BLOCK);
@@ -571,20 +581,21 @@ static bool run_scan(struct cvl_context *c, struct run *r, struct cvl_value *out
   distribution_release(r->at);
   r->at = distribution_retain(v->at);
   for (uint32_t i = 0; i < op->param_count; i++)
-    r->in[i] = i == op->segments ? nothing() : operand(c, r, i);
+    r->in[i] = i == op->segments ? nothing() : superops_operand(c, r, i);
   combine_scan_run(c, r->site, r->k->scan, r->form->inner, v, r->in, r->out);
-  finish(c, r, true, outs);
+  superops_finish(c, r, true, outs);
   return true;
 }
 
 /* What has become of it. */
 enum outcome { DONE, TOO_LONG, TOO_FAR, NOT_SPLIT };
 
-static enum outcome run_blocks(struct cvl_context *c, struct run *r, struct cvl_value *outs) {
-  if (!find_segdes(c, r) || !settle_domain(c, r)) return TOO_LONG;
+static enum outcome superops_run_blocks(struct cvl_context *c, struct run *r,
+                                        struct cvl_value *outs) {
+  if (!superops_find_segdes(c, r) || !settle_domain(c, r)) return TOO_LONG;
   if (!sources_near(c, r)) return TOO_FAR;
-  for (uint32_t i = 0; i < op_of(r)->param_count; i++) r->in[i] = operand(c, r, i);
-  finish(c, r, run_inner(c, r), outs);
+  for (uint32_t i = 0; i < op_of(r)->param_count; i++) r->in[i] = superops_operand(c, r, i);
+  superops_finish(c, r, run_inner(c, r), outs);
   return DONE;
 }
 
@@ -593,10 +604,11 @@ static enum outcome try_form(struct cvl_context *c, uint64_t site, const struct 
                              struct cvl_value *outs) {
   struct run r = run_new(c, site, k, form, operands);
   enum outcome what = NOT_SPLIT;
-  if (r.at && rules_hold(&r) && !k->column) {
-    what = run_blocks(c, &r, outs);
-    if (what == TOO_LONG && k->scan && run_scan(c, &r, outs)) what = DONE;
-  } else if (r.at && rules_hold(&r) && find_segdes(c, &r) && run_combination(c, &r, outs)) {
+  if (r.at && superops_rules_hold(&r) && !k->column) {
+    what = superops_run_blocks(c, &r, outs);
+    if (what == TOO_LONG && k->scan && superops_run_scan(c, &r, outs)) what = DONE;
+  } else if (r.at && superops_rules_hold(&r) && superops_find_segdes(c, &r) &&
+             superops_run_combination(c, &r, outs)) {
     what = DONE;
   }
   run_free(c, &r);
@@ -613,8 +625,9 @@ static const struct form *form_across(struct cvl_context *c, struct cvl_kernel *
   return f->fit ? f : NULL;
 }
 
-static enum outcome run_whole(struct cvl_context *c, uint64_t site, struct cvl_kernel *k,
-                              const struct cvl_value *operands, struct cvl_value *outs) {
+static enum outcome superops_run_whole(struct cvl_context *c, uint64_t site,
+                                       struct cvl_kernel *k, const struct cvl_value *operands,
+                                       struct cvl_value *outs) {
   enum outcome what = try_form(c, site, k, &k->forms[WITHIN], operands, outs);
   const struct form *across = what == TOO_LONG ? form_across(c, k) : NULL;
   if (across) what = try_form(c, site, k, across, operands, outs);
@@ -642,19 +655,21 @@ static enum outcome part_of(struct cvl_context *c, const struct cvl_kernel *k,
                             const struct cvl_value *operands) {
   const struct run r = {.k = k, .operands = operands};
   for (uint32_t i = 0; i < k->op->rule_count; i++) {
-    if (size_of(&r, k->op->rules[i].a) != size_of(&r, k->op->rules[i].b)) return NOT_SPLIT;
+    if (superops_size_of(&r, k->op->rules[i].a) != superops_size_of(&r, k->op->rules[i].b))
+      return NOT_SPLIT;
   }
   for (uint32_t i = 0; i < k->op->param_count; i++) {
     if (mpi_at(&operands[i])) return TOO_FAR;
   }
-  return is_whole(c, size_of(&r, k->op->domain)) ? NOT_SPLIT : TOO_FAR;
+  return is_whole(c, superops_size_of(&r, k->op->domain)) ? NOT_SPLIT : TOO_FAR;
 }
 
 bool mpi_run(struct cvl_context *c, uint64_t site, struct cvl_kernel *k,
              const struct cvl_value *operands, struct cvl_value *outs) {
   mpi_enter(c, "run", site);
   want(c, operands, k->op->param_count);
-  const enum outcome what =
-      k->forms[WITHIN].fit ? run_whole(c, site, k, operands, outs) : part_of(c, k, operands);
+  const enum outcome what = k->forms[WITHIN].fit
+                                ? superops_run_whole(c, site, k, operands, outs)
+                                : part_of(c, k, operands);
   return what == DONE || run_apart(c, site, k, what, operands, outs);
 }

@@ -13,7 +13,7 @@ struct result_size {
 };
 
 /* From those of the operands; not of PACK and MAKE_SEGDES. */
-static uint64_t result_length(const struct cvl_call *call) {
+static uint64_t together_result_length(const struct cvl_call *call) {
   const struct cvl_value *o = call->operand;
   switch (call->kind) {
   case CALL_EXTRACT: return mpi_count(&o[2]);
@@ -70,11 +70,12 @@ static void drop_others(struct cvl_context *c, struct result_size mine,
   for (unsigned i = 0; i < CALL_RESULTS; i++) release_inner(c, &inner[i]);
 }
 
-static struct result_size size_of(struct cvl_context *c, const struct cvl_call *call,
-                                  struct cvl_value *inner) {
+static struct result_size together_size_of(struct cvl_context *c, const struct cvl_call *call,
+                                           struct cvl_value *inner) {
   const struct cvl_value *o = call->operand;
   struct result_size without = {1, 0, 0};
-  if (!is_found_out(call->kind)) return (struct result_size){1, result_length(call), 0};
+  if (!is_found_out(call->kind))
+    return (struct result_size){1, together_result_length(call), 0};
   without.count = call->kind == CALL_PACK ? mpi_count(&o[2]) : mpi_length(&o[0]);
   const struct result_size mine = found_out(c, call, inner);
   if (!c->armed) return have_all(c, mine.known) ? mine : without;
@@ -85,8 +86,9 @@ static struct result_size size_of(struct cvl_context *c, const struct cvl_call *
 
 /* ---- the call ---- */
 
-static void make_whole(struct cvl_context *c, uint64_t site, const struct cvl_call *call,
-                       struct cvl_call *inner, bool *present) {
+static void together_make_whole(struct cvl_context *c, uint64_t site,
+                                const struct cvl_call *call, struct cvl_call *inner,
+                                bool *present) {
   *inner = *call;
   for (unsigned i = 0; i < call->count; i++) {
     present[i] = call->operand[i].form != CVL_NOTHING;
@@ -108,9 +110,9 @@ bool together(struct cvl_context *c, uint64_t site, const struct cvl_call *call,
   struct cvl_call inner;
   struct cvl_value results[CALL_RESULTS];
   bool present[CALL_OPERANDS];
-  make_whole(c, site, call, &inner, present);
+  together_make_whole(c, site, call, &inner, present);
   inner_call(c, &inner, present, at_site(site), results);
-  const struct result_size size = size_of(c, call, results);
+  const struct result_size size = together_size_of(c, call, results);
   const enum cvl_elem elem = call_result_elem(call->kind, call->op, mpi_elem(&call->operand[0]),
                                               c->int_elem, c->float_elem);
   for (unsigned i = 0; i < call_results(call->kind); i++)
@@ -125,7 +127,7 @@ bool together(struct cvl_context *c, uint64_t site, const struct cvl_call *call,
 
 /* As long as operands say; of PACK nothing is kept. */
 bool poisoned_call(struct cvl_context *c, const struct cvl_call *call, struct cvl_value *out) {
-  const uint64_t n = call->kind == CALL_PACK ? 0 : result_length(call);
+  const uint64_t n = call->kind == CALL_PACK ? 0 : together_result_length(call);
   const unsigned of = call->kind == CALL_ELEMENTWISE ? call->count - 1 : 0;
   const enum cvl_elem elem = call_result_elem(
       call->kind, call->op, mpi_elem(&call->operand[of]), c->int_elem, c->float_elem);

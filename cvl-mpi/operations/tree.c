@@ -26,7 +26,7 @@ struct combining {
   bool adds, narrow;
 };
 
-static double combine(struct combining f, double x, double y) {
+static double tree_combine(struct combining f, double x, double y) {
   const double z = f.adds ? x + y : x * y;
   return f.narrow ? (double)(float)z : z;
 }
@@ -54,7 +54,7 @@ static double window_take(struct levels *s, int l, double t) {
   const unsigned i = s->seen[l];
   for (unsigned step = 0; step < STEPS; step++) {
     s->partial[l][step][i] = t;
-    if (i >> step) t = combine(s->f, s->partial[l][step][i - (1U << step)], t);
+    if (i >> step) t = tree_combine(s->f, s->partial[l][step][i - (1U << step)], t);
   }
   s->seen[l] = (i + 1) % WIDTH;
   return t;
@@ -64,7 +64,7 @@ static double window_take(struct levels *s, int l, double t) {
 static void levels_take(struct levels *s, int l, double t) {
   t = window_take(s, l, t);
   while (s->seen[l] == 0) t = window_take(s, ++l, t);
-  s->current = combine(s->f, s->before[l], t);
+  s->current = tree_combine(s->f, s->before[l], t);
   while (l-- > 0) s->before[l] = s->current;
 }
 
@@ -95,7 +95,7 @@ static double window_total(struct combining f, const double *x) {
   double t[WIDTH];
   memcpy(t, x, sizeof t);
   for (unsigned n = WIDTH; n > 1; n /= 2) {
-    for (unsigned i = 0; i < n / 2; i++) t[i] = combine(f, t[2 * i], t[2 * i + 1]);
+    for (unsigned i = 0; i < n / 2; i++) t[i] = tree_combine(f, t[2 * i], t[2 * i + 1]);
   }
   return t[0];
 }
@@ -166,8 +166,8 @@ static void windows_free(struct cvl_context *c, struct windows *w) {
 /* ---- tiles of this rank ---- */
 
 /* Elements `first` .. of the block, borrowed from nobody. */
-static struct cvl_value slice_of(struct cvl_context *c, const struct scanning *s,
-                                 uint64_t first, uint64_t n) {
+static struct cvl_value tree_slice_of(struct cvl_context *c, const struct scanning *s,
+                                      uint64_t first, uint64_t n) {
   struct cvl_value borrowed = s->v;
   borrowed.owned = 0;
   return inner_slice(c, s->site, borrowed, first, n);
@@ -183,9 +183,9 @@ static double *doubles(struct cvl_context *c, const struct scanning *s, void *da
 }
 
 /* The totals of full tiles from element `first` of the block on; NULL: poisoned. */
-static double *totals_of(struct cvl_context *c, const struct scanning *s, uint64_t first,
-                         uint64_t tiles) {
-  const struct cvl_value slice = slice_of(c, s, first, tiles * CVL_SCAN_TILE);
+static double *tree_totals_of(struct cvl_context *c, const struct scanning *s, uint64_t first,
+                              uint64_t tiles) {
+  const struct cvl_value slice = tree_slice_of(c, s, first, tiles * CVL_SCAN_TILE);
   struct cvl_value totals;
   if (slice.form == CVL_NOTHING) return NULL;
   const bool good =
@@ -199,9 +199,9 @@ static double *totals_of(struct cvl_context *c, const struct scanning *s, uint64
 }
 
 /* What is before each of n tiles, as an owned inner vector: takes totals. */
-static struct cvl_value before_tiles(struct cvl_context *c, const struct scanning *s,
-                                     struct levels *above, double *totals, uint64_t full,
-                                     uint64_t n) {
+static struct cvl_value tree_before_tiles(struct cvl_context *c, const struct scanning *s,
+                                          struct levels *above, double *totals, uint64_t full,
+                                          uint64_t n) {
   double *before = totals ? mpi_try_alloc(c, s->site, (n + 1) * sizeof *before) : NULL;
   for (uint64_t k = 0; before && k < n; k++) {
     before[k] = above->current;
@@ -224,8 +224,8 @@ static struct cvl_value scan_piece(struct cvl_context *c, const struct scanning 
                                    uint64_t n) {
   const uint64_t full = n / CVL_SCAN_TILE, tiles = full + (n % CVL_SCAN_TILE > 0);
   const struct cvl_value in[] = {
-      slice_of(c, s, first, n),
-      before_tiles(c, s, above, totals_of(c, s, first, full), full, tiles)};
+      tree_slice_of(c, s, first, n),
+      tree_before_tiles(c, s, above, tree_totals_of(c, s, first, full), full, tiles)};
   struct cvl_value out = nothing();
   const bool here = in[0].form != CVL_NOTHING && in[1].form != CVL_NOTHING;
   if (here && !absorb(c,
@@ -249,7 +249,7 @@ static void send_windows(struct cvl_context *c, struct scanning *s) {
   uint64_t segment, first, tiles;
   double *totals = NULL, *mine = mpi_alloc(c, (s->longest + 1) * sizeof *mine);
   if (goes_on(s, c->rank, &segment, &first, &tiles))
-    totals = totals_of(c, s, s->block.n - tiles * CVL_SCAN_TILE, tiles);
+    totals = tree_totals_of(c, s, s->block.n - tiles * CVL_SCAN_TILE, tiles);
   struct windows w = windows_of(c, s, c->rank, totals);
   memcpy(mine, w.total ? w.total : mine, w.n * sizeof *mine);
   s->others = mpi_alloc(c, c->ranks * (s->longest + 1) * sizeof *s->others);
@@ -275,7 +275,7 @@ static void levels_before(struct cvl_context *c, const struct scanning *s,
 
 /* ---- the block ---- */
 
-static void measure(const struct cvl_context *c, struct scanning *s) {
+static void tree_measure(const struct cvl_context *c, struct scanning *s) {
   const struct range all = s->segments;
   if (view_comes_in(s->view, c->rank)) s->head = view_within(s->view, all.first, s->block);
   const bool apart = all.n > 1 || s->head == 0;
@@ -292,7 +292,7 @@ static struct cvl_value scan_middle(struct cvl_context *c, const struct scanning
   struct cvl_value out[CALL_RESULTS];
   for (uint64_t k = 0; lengths && k < n; k++)
     lengths[k] = (int64_t)view_within(s->view, from + k, s->block);
-  call.operand[0] = slice_of(c, s, s->head, s->block.n - s->head - s->tail);
+  call.operand[0] = tree_slice_of(c, s, s->head, s->block.n - s->head - s->tail);
   if (lengths &&
       absorb(c, c->b->segdes_from_host(c->inner, s->site, n, lengths, &call.operand[1]),
              at_site(s->site)))
@@ -304,14 +304,15 @@ static struct cvl_value scan_middle(struct cvl_context *c, const struct scanning
 }
 
 /* Puts a piece where it belongs; takes it. */
-static bool put(struct cvl_context *c, const struct scanning *s, const struct cvl_value *target,
-                uint64_t first, uint64_t n, struct cvl_value piece) {
+static bool tree_put(struct cvl_context *c, const struct scanning *s,
+                     const struct cvl_value *target, uint64_t first, uint64_t n,
+                     struct cvl_value piece) {
   if (n > 0) return inner_fill(c, s->site, target, first, piece);
   inner_drop(c, &piece, 1);
   return true;
 }
 
-static struct cvl_value scan_block(struct cvl_context *c, const struct scanning *s) {
+static struct cvl_value tree_scan_block(struct cvl_context *c, const struct scanning *s) {
   struct cvl_value out;
   if (!absorb(c, c->b->slices->allocate(c->inner, s->site, s->elem, s->block.n, &out),
               at_site(s->site)))
@@ -321,13 +322,14 @@ static struct cvl_value scan_block(struct cvl_context *c, const struct scanning 
   bool good = true;
   if (s->head > 0) {
     levels_before(c, s, above);
-    good = put(c, s, &out, 0, s->head, scan_piece(c, s, above, false, 0, s->head));
+    good = tree_put(c, s, &out, 0, s->head, scan_piece(c, s, above, false, 0, s->head));
   }
   if (s->head < tail)
-    good = put(c, s, &out, s->head, tail - s->head, scan_middle(c, s)) && good;
+    good = tree_put(c, s, &out, s->head, tail - s->head, scan_middle(c, s)) && good;
   if (s->tail > 0) {
     levels_begin(above, s->f);
-    good = put(c, s, &out, tail, s->tail, scan_piece(c, s, above, true, tail, s->tail)) && good;
+    good = tree_put(c, s, &out, tail, s->tail, scan_piece(c, s, above, true, tail, s->tail)) &&
+           good;
   }
   mpi_free(c, above);
   if (good) return out;
@@ -342,9 +344,9 @@ bool tree_call(struct cvl_context *c, uint64_t site, const struct cvl_call *call
   s.f = (struct combining){call->op == OP_ADD, s.elem == CVL_F32};
   s.block = distribution_range(view->at, c->rank);
   s.v = move_to(c, site, &call->operand[0], view->at, false);
-  measure(c, &s);
+  tree_measure(c, &s);
   send_windows(c, &s);
-  const struct cvl_value block = scan_block(c, &s);
+  const struct cvl_value block = tree_scan_block(c, &s);
   inner_drop(c, &s.v, 1);
   mpi_free(c, s.others);
   *out = settled(c, site, s.elem, distribution_retain(view->at), block);

@@ -87,14 +87,15 @@ static uint64_t *offsets_in_place(int64_t *lengths, uint64_t n, uint64_t base) {
   return offset;
 }
 
-static struct cvl_value poisoned(struct cvl_context *c, uint64_t count, uint64_t total) {
+static struct cvl_value descriptors_poisoned(struct cvl_context *c, uint64_t count,
+                                             uint64_t total) {
   if (count == 1) return cvl_one_segment(total);
   return mpi_segdes(c, (struct cvl_segdes){.count = count, .total = total, .poisoned = true});
 }
 
 /* Frees what it held before. */
-static void hold(struct cvl_context *c, struct cvl_segdes *d, struct distribution *held,
-                 uint64_t *base, uint64_t *offset) {
+static void descriptors_hold(struct cvl_context *c, struct cvl_segdes *d,
+                             struct distribution *held, uint64_t *base, uint64_t *offset) {
   distribution_release(d->held);
   mpi_free(c, d->base);
   mpi_free(c, d->offset);
@@ -118,7 +119,7 @@ static bool hold_elsewhere(struct cvl_context *c, uint64_t site, struct cvl_segd
   }
   comm_gather(c->comm, offset, sizeof *offset, base);
   base[c->ranks] = d->total;
-  hold(c, d, held, base, offset);
+  descriptors_hold(c, d, held, base, offset);
   return true;
 }
 
@@ -142,7 +143,7 @@ static void hold_whole(struct cvl_context *c, uint64_t site, struct cvl_segdes *
   uint64_t *offset = segdes_offsets(c, site, d, ranges);
   d->whole = inner_descriptor(c, site, d->count, offset);
   have_all(c, d->whole.form != CVL_NOTHING);
-  hold(c, d, NULL, NULL, NULL);
+  descriptors_hold(c, d, NULL, NULL, NULL);
   mpi_free(c, offset);
   mpi_free(c, ranges);
 }
@@ -168,13 +169,13 @@ struct cvl_value segdes_of_lengths(struct cvl_context *c, uint64_t site,
   distribution_release(held);
   mpi_free(c, d.base);
   mpi_free(c, lengths);
-  return poisoned(c, d.count, d.total);
+  return descriptors_poisoned(c, d.count, d.total);
 }
 
 void segdes_become(struct cvl_context *c, struct cvl_segdes *d, struct cvl_value made) {
   struct cvl_segdes *from = made.as.segdes;
   release_inner(c, &d->whole);
-  hold(c, d, from->held, from->base, from->offset);
+  descriptors_hold(c, d, from->held, from->base, from->offset);
   d->whole = from->whole;
   d->poisoned = from->poisoned;
   from->held = NULL;
@@ -192,8 +193,8 @@ void segdes_is_one(struct cvl_context *c, struct cvl_segdes *d) {
 }
 
 /* Lengths first .. of an inner descriptor, with room for one more; NULL: poisoned. */
-static int64_t *read_lengths(struct cvl_context *c, uint64_t site, const struct cvl_value *d,
-                             struct range wanted) {
+static int64_t *descriptors_read_lengths(struct cvl_context *c, uint64_t site,
+                                         const struct cvl_value *d, struct range wanted) {
   if (d->form == CVL_NOTHING) return NULL;
   int64_t *lengths = mpi_try_alloc(c, site, (wanted.n + 1) * sizeof *lengths);
   if (!lengths || wanted.n == 0) return lengths;
@@ -207,7 +208,7 @@ struct cvl_value segdes_from_whole(struct cvl_context *c, uint64_t site, uint64_
                                    uint64_t total, struct cvl_value whole) {
   if (is_whole(c, count) || count == 1) return segdes_of_whole(c, count, total, whole);
   struct distribution *at = distribution_canonical(c, count);
-  int64_t *lengths = read_lengths(c, site, &whole, distribution_range(at, c->rank));
+  int64_t *lengths = descriptors_read_lengths(c, site, &whole, distribution_range(at, c->rank));
   release_inner(c, &whole);
   return segdes_of_lengths(c, site, at, lengths, NULL);
 }
@@ -226,7 +227,7 @@ struct cvl_segdes *segdes_of(const struct cvl_value *d, struct one_segment *one)
 /* What goes to which rank follows from them: so all have them, or it is as if none had. */
 bool segdes_is_known(struct cvl_context *c, uint64_t site, struct cvl_segdes *d) {
   if (d->offset || d->poisoned) return !d->poisoned;
-  int64_t *lengths = read_lengths(c, site, &d->whole, (struct range){0, d->count});
+  int64_t *lengths = descriptors_read_lengths(c, site, &d->whole, (struct range){0, d->count});
   const bool have = have_all(c, lengths != NULL);
   if (c->armed ? all_true(c, have) : have) {
     d->offset = offsets_in_place(lengths, d->count, 0);
@@ -246,7 +247,7 @@ static struct range common(struct range a, uint64_t first, uint64_t end) {
 }
 
 /* The offsets from `held` for the segments `wanted`, without the end of the last one of all. */
-static struct range sent(struct range held, struct range wanted) {
+static struct range descriptors_sent(struct range held, struct range wanted) {
   return common(held, wanted.first, wanted.first + wanted.n + 1);
 }
 
@@ -262,8 +263,8 @@ static void exchange_offsets(struct cvl_context *c, const struct cvl_segdes *d,
                     *receive = send + c->ranks;
   const struct range own = distribution_range(d->held, c->rank);
   for (unsigned r = 0; r < c->ranks; r++) {
-    const struct range there = sent(own, ranges[r]),
-                       here = sent(distribution_range(d->held, r), ranges[c->rank]);
+    const struct range there = descriptors_sent(own, ranges[r]),
+                       here = descriptors_sent(distribution_range(d->held, r), ranges[c->rank]);
     send[r] = words(d->offset, own, there);
     receive[r] = words(out, ranges[c->rank], here);
   }

@@ -40,7 +40,7 @@ struct distribution *distribution_of_counts(struct cvl_context *c, const uint64_
 }
 
 /* x as a position among the elements from `first` on, of which there are n. */
-static uint64_t within(uint64_t x, uint64_t first, uint64_t n) {
+static uint64_t distribution_within(uint64_t x, uint64_t first, uint64_t n) {
   if (x < first) return 0;
   return x - first < n ? x - first : n;
 }
@@ -49,7 +49,8 @@ struct distribution *distribution_slice(struct cvl_context *c, const struct dist
                                         uint64_t first, uint64_t n) {
   struct distribution *d = distribution_new(c);
   d->n = n;
-  for (unsigned r = 0; r <= c->ranks; r++) d->start[r] = within(of->start[r], first, n);
+  for (unsigned r = 0; r <= c->ranks; r++)
+    d->start[r] = distribution_within(of->start[r], first, n);
   return d;
 }
 

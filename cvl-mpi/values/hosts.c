@@ -13,8 +13,8 @@ static struct distribution *where(struct cvl_context *c, uint64_t n) {
   return is_whole(c, n) ? NULL : distribution_canonical(c, n);
 }
 
-static struct range block_of(const struct cvl_context *c, const struct distribution *at,
-                             uint64_t n) {
+static struct range hosts_block_of(const struct cvl_context *c, const struct distribution *at,
+                                   uint64_t n) {
   return at ? distribution_range(at, c->rank) : (struct range){0, n};
 }
 
@@ -26,7 +26,7 @@ bool mpi_from_host(struct cvl_context *c, uint64_t site, enum cvl_elem elem, uin
     return true;
   }
   struct distribution *at = where(c, n);
-  const struct range mine = block_of(c, at, n);
+  const struct range mine = hosts_block_of(c, at, n);
   const char *from =
       mine.first ? (const char *)data + mine.first * elem_info(elem)->bytes : data;
   struct cvl_value local;
@@ -39,7 +39,7 @@ bool mpi_from_host(struct cvl_context *c, uint64_t site, enum cvl_elem elem, uin
 bool mpi_import(struct cvl_context *c, uint64_t site, enum cvl_elem elem, uint64_t n,
                 const void *data, struct cvl_notice done, struct cvl_value *out) {
   struct distribution *at = where(c, n);
-  const struct range mine = block_of(c, at, n);
+  const struct range mine = hosts_block_of(c, at, n);
   const char *from =
       mine.first ? (const char *)data + mine.first * elem_info(elem)->bytes : data;
   struct cvl_value local;
@@ -134,8 +134,8 @@ static struct cvl_value slice_held(struct cvl_context *c, uint64_t site,
   return segdes_of_lengths(c, site, held, lengths, NULL);
 }
 
-static bool slice_segdes(struct cvl_context *c, uint64_t site, const struct cvl_value *v,
-                         uint64_t first, uint64_t n, struct cvl_value *out) {
+static bool hosts_slice_segdes(struct cvl_context *c, uint64_t site, const struct cvl_value *v,
+                               uint64_t first, uint64_t n, struct cvl_value *out) {
   struct one_segment one;
   struct cvl_segdes *d = segdes_of(v, &one);
   uint64_t total = 0;
@@ -149,8 +149,8 @@ static bool slice_segdes(struct cvl_context *c, uint64_t site, const struct cvl_
   return true;
 }
 
-static bool slice_vector(struct cvl_context *c, uint64_t site, const struct cvl_value *v,
-                         uint64_t first, uint64_t n, struct cvl_value *out) {
+static bool hosts_slice_vector(struct cvl_context *c, uint64_t site, const struct cvl_value *v,
+                               uint64_t first, uint64_t n, struct cvl_value *out) {
   struct distribution *at = mpi_at(v) ? distribution_slice(c, mpi_at(v), first, n) : NULL;
   const struct cvl_value local = inner_of(v, false);
   struct cvl_value slice;
@@ -173,8 +173,8 @@ bool mpi_slice(struct cvl_context *c, uint64_t site, const struct cvl_value *v, 
                uint64_t n, struct cvl_value *out) {
   const bool segdes = v->form == CVL_ONE_SEGMENT || v->form == CVL_SEGDES;
   want(c, v, 1);
-  const bool good = segdes ? slice_segdes(c, site, v, first, n, out)
-                           : slice_vector(c, site, v, first, n, out);
+  const bool good = segdes ? hosts_slice_segdes(c, site, v, first, n, out)
+                           : hosts_slice_vector(c, site, v, first, n, out);
   mpi_drop(c, v);
   return good;
 }
@@ -183,7 +183,8 @@ bool mpi_allocate(struct cvl_context *c, uint64_t site, enum cvl_elem elem, uint
                   struct cvl_value *out) {
   struct distribution *at = where(c, n);
   struct cvl_value local;
-  if (!absorb(c, c->b->slices->allocate(c->inner, site, elem, block_of(c, at, n).n, &local),
+  if (!absorb(c,
+              c->b->slices->allocate(c->inner, site, elem, hosts_block_of(c, at, n).n, &local),
               at_site(site)))
     local = nothing();
   *out = mpi_vector(c, elem, n, at, local);

@@ -32,7 +32,7 @@ void *mpi_alloc(struct cvl_context *c, size_t bytes) {
 
 /* ---- rooms, those given back last behind the others ---- */
 
-static void forget(struct cvl_context *c, uint64_t k) {
+static void memory_forget(struct cvl_context *c, uint64_t k) {
   free(c->rooms[k].data);
   for (c->room_count--; k < c->room_count; k++) c->rooms[k] = c->rooms[k + 1];
 }
@@ -56,7 +56,7 @@ static void limit_kept(struct cvl_context *c) {
     if (r->taken) continue;
     count++;
     bytes += r->bytes;
-    if (count > ROOMS_KEPT || bytes > ROOMS_KEPT_BYTES) forget(c, k);
+    if (count > ROOMS_KEPT || bytes > ROOMS_KEPT_BYTES) memory_forget(c, k);
   }
 }
 
@@ -106,6 +106,6 @@ void mpi_free(struct cvl_context *c, void *p) {
 }
 
 void mpi_rooms_free(struct cvl_context *c) {
-  while (c->room_count > 0) forget(c, 0);
+  while (c->room_count > 0) memory_forget(c, 0);
   free(c->rooms);
 }

@@ -31,7 +31,7 @@ static const struct distribution *lies_as(const struct cvl_value *v) {
 }
 
 /* Elements, or segments. */
-static uint64_t size_of(const struct cvl_value *v) {
+static uint64_t own_size_of(const struct cvl_value *v) {
   const bool segdes = v->form == CVL_ONE_SEGMENT || v->form == CVL_SEGDES;
   return segdes ? mpi_count(v) : mpi_length(v);
 }
@@ -41,7 +41,7 @@ bool mpi_own_range(struct cvl_context *c, const struct cvl_value *v, uint64_t *f
   comm_at(c->comm, "own_range", 0);
   if (!agree_on(c, v)) return false;
   const struct distribution *at = lies_as(v);
-  const uint64_t size = size_of(v);
+  const uint64_t size = own_size_of(v);
   const struct range all = c->rank == 0 ? (struct range){0, size} : (struct range){size, 0};
   const struct range mine = at ? distribution_range(at, c->rank) : all;
   *first = mine.first;
@@ -52,8 +52,8 @@ bool mpi_own_range(struct cvl_context *c, const struct cvl_value *v, uint64_t *f
 /* ---- elements ---- */
 
 /* Of a descriptor whose segments ranks hold. */
-static bool read_lengths(const struct cvl_context *c, const struct cvl_segdes *d,
-                         uint64_t first, uint64_t n, int64_t *to) {
+static bool own_read_lengths(const struct cvl_context *c, const struct cvl_segdes *d,
+                             uint64_t first, uint64_t n, int64_t *to) {
   if (d->poisoned) return false;
   const uint64_t *from = d->offset + (first - d->held->start[c->rank]);
   for (uint64_t k = 0; k < n; k++) to[k] = (int64_t)(from[k + 1] - from[k]);
@@ -62,7 +62,7 @@ static bool read_lengths(const struct cvl_context *c, const struct cvl_segdes *d
 
 bool mpi_read_own(struct cvl_context *c, const struct cvl_value *v, uint64_t first, uint64_t n,
                   void *dst) {
-  if (segdes_is_held(v)) return read_lengths(c, v->as.segdes, first, n, dst);
+  if (segdes_is_held(v)) return own_read_lengths(c, v->as.segdes, first, n, dst);
   const uint64_t begin = mpi_at(v) ? mpi_at(v)->start[c->rank] : 0;
   const struct cvl_value local = inner_of(v, false);
   return inner_read(c, c->site, &local, first - begin, n, dst);

@@ -13,17 +13,17 @@ struct range view_owned(const struct view *v, unsigned rank) {
   return (struct range){first, v->borders[rank + 1].first - first};
 }
 
-static bool is_within(const struct view *v, unsigned rank, unsigned border) {
+static bool views_is_within(const struct view *v, unsigned rank, unsigned border) {
   const bool any = v->at->start[rank + 1] > v->at->start[rank];
   return any && v->borders[border].end > v->at->start[border];
 }
 
 bool view_comes_in(const struct view *v, unsigned rank) {
-  return is_within(v, rank, rank);
+  return views_is_within(v, rank, rank);
 }
 
 bool view_goes_on(const struct view *v, unsigned rank) {
-  return is_within(v, rank, rank + 1);
+  return views_is_within(v, rank, rank + 1);
 }
 
 struct range view_segments(const struct view *v, unsigned rank) {

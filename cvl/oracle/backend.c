@@ -50,17 +50,17 @@ static void oracle_close(struct cvl_context *ctx) {
   free(ctx);
 }
 
-static bool fault(struct cvl_context *ctx, uint64_t site, struct cvl_error e) {
+static bool backend_fault(struct cvl_context *ctx, uint64_t site, struct cvl_error e) {
   e.site = site;
   if (ctx->error.kind == CVL_E_NONE || site < ctx->error.site) ctx->error = e;
   return false;
 }
 
 static bool no_memory(struct cvl_context *ctx, uint64_t site, size_t bytes) {
-  return fault(ctx, site,
-               (struct cvl_error){.kind = CVL_E_MEMORY,
-                                  .value = (int64_t)bytes,
-                                  .limit = (int64_t)ctx->heap.limit});
+  return backend_fault(ctx, site,
+                       (struct cvl_error){.kind = CVL_E_MEMORY,
+                                          .value = (int64_t)bytes,
+                                          .limit = (int64_t)ctx->heap.limit});
 }
 
 static bool oracle_check(struct cvl_context *ctx, bool wait, struct cvl_error *e) {
@@ -194,11 +194,11 @@ static bool oracle_resolve(struct cvl_context *ctx, struct cvl_size *size) {
 static bool oracle_require_equal(struct cvl_context *ctx, uint64_t site, struct cvl_size a,
                                  struct cvl_size b, int64_t rule) {
   if (a.bound == b.bound) return true;
-  return fault(ctx, site,
-               (struct cvl_error){.kind = CVL_E_SIZE,
-                                  .position = rule,
-                                  .value = (int64_t)a.bound,
-                                  .limit = (int64_t)b.bound});
+  return backend_fault(ctx, site,
+                       (struct cvl_error){.kind = CVL_E_SIZE,
+                                          .position = rule,
+                                          .value = (int64_t)a.bound,
+                                          .limit = (int64_t)b.bound});
 }
 
 static bool oracle_same(struct cvl_context *ctx, const struct cvl_value *a,
@@ -261,8 +261,8 @@ static bool oracle_concatenate(struct cvl_context *ctx, uint64_t site, uint64_t 
       total += host_segment(&d, k);
       if (total > INT64_MAX) {
         host_free(&ctx->heap, &all);
-        return fault(ctx, site,
-                     (struct cvl_error){.kind = CVL_E_TOTAL, .position = (int64_t)at});
+        return backend_fault(ctx, site,
+                             (struct cvl_error){.kind = CVL_E_TOTAL, .position = (int64_t)at});
       }
       host_copy(&all, at, &d, k);
     }
@@ -300,7 +300,7 @@ static bool oracle_apply(struct cvl_context *ctx, uint64_t site, const struct cv
   for (unsigned i = 0; i < c.count; i++) c.operand[i] = view(&call->operand[i], &one[i]);
   struct oracle_outcome outcome;
   bool ok = oracle_run(&ctx->heap, &c, &outcome);
-  if (!ok) fault(ctx, site, outcome.error);
+  if (!ok) backend_fault(ctx, site, outcome.error);
   ok = ok && wrap_results(ctx, site, c.kind, &outcome, results);
   for (unsigned i = 0; i < c.count; i++) {
     if (call->operand[i].owned) oracle_release(ctx, &call->operand[i]);
@@ -330,7 +330,7 @@ static bool oracle_run_kernel(struct cvl_context *ctx, uint64_t site, struct cvl
                   outs))
     return true;
   if (ctx->error.kind != CVL_E_NONE) return false;
-  return fault(ctx, site, (struct cvl_error){.kind = CVL_E_STOPPED});
+  return backend_fault(ctx, site, (struct cvl_error){.kind = CVL_E_STOPPED});
 }
 
 static const struct cvl_superops superops = {oracle_prepare, oracle_discard, oracle_run_kernel};

@@ -16,7 +16,7 @@ struct combination {
   enum cvl_elem elem;
 };
 
-static bool is_real(enum cvl_elem e) {
+static bool combine_is_real(enum cvl_elem e) {
   return elem_info(e)->klass == CLASS_FLOAT;
 }
 
@@ -178,15 +178,15 @@ static bool reduce_or_scan(struct heap *heap, const struct oracle_call *call,
                            struct oracle_outcome *o, bool scan) {
   const struct host_value *v = &call->operand[0], *d = &call->operand[1];
   struct combination c = {call->op, (enum cvl_elem)v->elem};
-  size_t bytes = is_real(c.elem) ? real_scratch_bytes(d) : 0;
+  size_t bytes = combine_is_real(c.elem) ? real_scratch_bytes(d) : 0;
   double *scratch = heap_alloc(heap, bytes);
   if (!scratch) return oracle_no_memory(heap, o, bytes);
   uint64_t first = 0;
   for (uint64_t k = 0; k < d->n; k++) {
     uint64_t n = host_segment(d, k);
-    if (is_real(c.elem) && scan) {
+    if (combine_is_real(c.elem) && scan) {
       scan_reals(c, v, first, n, scratch, &o->out[0]);
-    } else if (is_real(c.elem)) {
+    } else if (combine_is_real(c.elem)) {
       reduce_reals(c, v, first, n, scratch, &o->out[0], k);
     } else {
       int64_t sum = int_identity(c);
@@ -214,7 +214,7 @@ bool oracle_scan(struct heap *heap, const struct oracle_call *c, struct oracle_o
 
 /* Whether element a stands strictly before element b when only the keys count. */
 static bool key_precedes(const struct host_value *v, bool up, uint64_t a, uint64_t b) {
-  if (!is_real((enum cvl_elem)v->elem)) {
+  if (!combine_is_real((enum cvl_elem)v->elem)) {
     int64_t x = host_int(v, a), y = host_int(v, b);
     return up ? x < y : x > y;
   }

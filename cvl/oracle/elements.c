@@ -4,14 +4,14 @@
 #include <math.h>
 #include <stdlib.h>
 
-static int width(enum cvl_elem e) {
+static int elements_width(enum cvl_elem e) {
   return e == CVL_I32 ? 32 : 64;
 }
 
 /* INT to INT or BOOL. What does not fit is cut off when the element is stored. */
 static int64_t int_op(enum cvl_op op, enum cvl_elem e, int64_t x, int64_t y) {
   uint64_t ux = (uint64_t)x, uy = (uint64_t)y;
-  int distance = (int)(uy % (uint64_t)width(e));
+  int distance = (int)(uy % (uint64_t)elements_width(e));
   switch (op) {
   case OP_ADD: return (int64_t)(ux + uy);
   case OP_SUB: return (int64_t)(ux - uy);
@@ -52,7 +52,7 @@ static double int_to_real(enum cvl_elem real, int64_t x) {
 
 /* x has an integral value, or is NaN or infinite. The bounds are powers of two, so exact. */
 static int64_t real_to_int(enum cvl_elem e, double x) {
-  double limit = ldexp(1.0, width(e) - 1);
+  double limit = ldexp(1.0, elements_width(e) - 1);
   int64_t least = e == CVL_I32 ? INT32_MIN : INT64_MIN;
   return x >= -limit && x < limit ? (int64_t)x : least;
 }

@@ -19,7 +19,7 @@ static struct cvl_error index_error(uint64_t position, int64_t index, uint64_t l
                             .segment = (int64_t)segment};
 }
 
-static bool inside(int64_t index, uint64_t length) {
+static bool move_inside(int64_t index, uint64_t length) {
   return index >= 0 && (uint64_t)index < length;
 }
 
@@ -43,7 +43,7 @@ static struct cvl_error find_bad_index(const struct permutation *p) {
   for (uint64_t k = 0; k < p->d_index->n; k++) {
     uint64_t limit = host_segment(p->d_other, k);
     for (uint64_t j = 0; j < host_segment(p->d_index, k); j++, i++) {
-      if (flag_at(p, i) && !inside(host_int(p->index, i), limit)) {
+      if (flag_at(p, i) && !move_inside(host_int(p->index, i), limit)) {
         return index_error(i, host_int(p->index, i), limit, k);
       }
     }
@@ -69,7 +69,7 @@ static struct cvl_error find_duplicate(const struct permutation *p, uint8_t *use
   return (struct cvl_error){0};
 }
 
-static void move(const struct permutation *p) {
+static void oracle_move(const struct permutation *p) {
   uint64_t i = 0, other = 0;
   for (uint64_t k = 0; k < p->d_index->n; k++) {
     for (uint64_t j = 0; j < host_segment(p->d_index, k); j++, i++) {
@@ -113,7 +113,7 @@ bool oracle_permute(struct heap *heap, const struct oracle_call *c, struct oracl
       host_copy(p.out, i, &v[3], i);
     }
   }
-  move(&p);
+  oracle_move(&p);
   return true;
 }
 
@@ -124,7 +124,7 @@ bool oracle_extract(struct heap *heap, const struct oracle_call *c, struct oracl
   uint64_t first = 0;
   for (uint64_t k = 0; k < d->n; k++) {
     int64_t i = host_int(index, k);
-    if (!inside(i, host_segment(d, k))) {
+    if (!move_inside(i, host_segment(d, k))) {
       return faults(heap, o, index_error(k, i, host_segment(d, k), k));
     }
     host_copy(&o->out[0], k, v, first + (uint64_t)i);
@@ -140,7 +140,7 @@ bool oracle_replace(struct heap *heap, const struct oracle_call *c, struct oracl
   uint64_t first = 0;
   for (uint64_t k = 0; k < d->n; k++) {
     int64_t i = host_int(index, k);
-    if (!inside(i, host_segment(d, k))) {
+    if (!move_inside(i, host_segment(d, k))) {
       return faults(heap, o, index_error(k, i, host_segment(d, k), k));
     }
     host_copy(&o->out[0], first + (uint64_t)i, w, k);

@@ -88,7 +88,7 @@ bool oracle_no_memory(struct heap *heap, struct oracle_outcome *o, size_t bytes)
   return false;
 }
 
-static bool fails(struct heap *heap, struct oracle_outcome *o, struct cvl_error e) {
+static bool oracle_fails(struct heap *heap, struct oracle_outcome *o, struct cvl_error e) {
   for (unsigned r = 0; r < CALL_RESULTS; r++) host_free(heap, &o->out[r]);
   o->error = e;
   return false;
@@ -100,8 +100,8 @@ static bool run_elementwise(struct heap *heap, const struct oracle_call *c,
                             struct oracle_outcome *o) {
   for (uint64_t i = 0; i < o->out[0].n; i++) {
     if (!oracle_element(c, &o->out[0], i)) {
-      return fails(heap, o,
-                   (struct cvl_error){.kind = CVL_E_DIVIDE_BY_ZERO, .position = (int64_t)i});
+      return oracle_fails(
+          heap, o, (struct cvl_error){.kind = CVL_E_DIVIDE_BY_ZERO, .position = (int64_t)i});
     }
   }
   return true;
@@ -135,13 +135,15 @@ static bool run_make_segdes(struct heap *heap, const struct oracle_call *c,
   for (uint64_t k = 0; k < c->operand[0].n; k++) {
     int64_t length = host_int(&c->operand[0], k);
     if (length < 0) {
-      return fails(heap, o,
-                   (struct cvl_error){
-                       .kind = CVL_E_NEGATIVE_LENGTH, .position = (int64_t)k, .value = length});
+      return oracle_fails(heap, o,
+                          (struct cvl_error){.kind = CVL_E_NEGATIVE_LENGTH,
+                                             .position = (int64_t)k,
+                                             .value = length});
     }
     total += (uint64_t)length; /* below 2^64: both are below 2^63 */
     if (total > INT64_MAX) {
-      return fails(heap, o, (struct cvl_error){.kind = CVL_E_TOTAL, .position = (int64_t)k});
+      return oracle_fails(heap, o,
+                          (struct cvl_error){.kind = CVL_E_TOTAL, .position = (int64_t)k});
     }
     host_put_int(&o->out[0], k, length);
   }
@@ -154,10 +156,10 @@ static bool run_lengths(struct heap *heap, const struct oracle_call *c,
   for (uint64_t k = 0; k < c->operand[0].n; k++) {
     uint64_t length = host_segment(&c->operand[0], k);
     if (c->int_elem == CVL_I32 && length > INT32_MAX) {
-      return fails(heap, o,
-                   (struct cvl_error){.kind = CVL_E_INT_RANGE,
-                                      .position = (int64_t)k,
-                                      .value = (int64_t)length});
+      return oracle_fails(heap, o,
+                          (struct cvl_error){.kind = CVL_E_INT_RANGE,
+                                             .position = (int64_t)k,
+                                             .value = (int64_t)length});
     }
     host_put_int(&o->out[0], k, (int64_t)length);
   }
@@ -168,7 +170,8 @@ static bool run_length_of(struct heap *heap, const struct oracle_call *c,
                           struct oracle_outcome *o) {
   uint64_t n = c->operand[0].n;
   if (c->int_elem == CVL_I32 && n > INT32_MAX) {
-    return fails(heap, o, (struct cvl_error){.kind = CVL_E_INT_RANGE, .value = (int64_t)n});
+    return oracle_fails(heap, o,
+                        (struct cvl_error){.kind = CVL_E_INT_RANGE, .value = (int64_t)n});
   }
   host_put_int(&o->out[0], 0, (int64_t)n);
   return true;
@@ -178,11 +181,11 @@ static bool run_assert(struct heap *heap, const struct oracle_call *c,
                        struct oracle_outcome *o) {
   for (uint64_t i = 0; i < c->operand[0].n; i++) {
     if (!host_int(&c->operand[0], i)) {
-      return fails(heap, o,
-                   (struct cvl_error){.kind = CVL_E_ASSERT,
-                                      .position = (int64_t)i,
-                                      .value = host_int(&c->operand[1], i),
-                                      .limit = host_int(&c->operand[2], i)});
+      return oracle_fails(heap, o,
+                          (struct cvl_error){.kind = CVL_E_ASSERT,
+                                             .position = (int64_t)i,
+                                             .value = host_int(&c->operand[1], i),
+                                             .limit = host_int(&c->operand[2], i)});
     }
   }
   return true;
@@ -216,13 +219,13 @@ static uint64_t multiply_high(uint64_t a, uint64_t b) {
   return a1 * b1 + (middle >> 32) + (middle2 >> 32);
 }
 
-static bool run_random(struct heap *heap, const struct oracle_call *c,
-                       struct oracle_outcome *o) {
+static bool oracle_run_random(struct heap *heap, const struct oracle_call *c,
+                              struct oracle_outcome *o) {
   const uint32_t key[2] = {(uint32_t)c->random.seed, (uint32_t)(c->random.seed >> 32)};
   for (uint64_t j = 0; j < c->operand[0].n; j++) {
     int64_t bound = host_int(&c->operand[0], j);
     if (bound <= 0) {
-      return fails(
+      return oracle_fails(
           heap, o,
           (struct cvl_error){.kind = CVL_E_BOUND, .position = (int64_t)j, .value = bound});
     }
@@ -242,7 +245,7 @@ static bool run_random(struct heap *heap, const struct oracle_call *c,
 /* ---- all of them ---- */
 
 /* The length of the first result: vcode.md, sections 6 to 9. */
-static uint64_t result_length(const struct oracle_call *c) {
+static uint64_t oracle_result_length(const struct oracle_call *c) {
   const struct host_value *v = c->operand;
   switch (c->kind) {
 #define SEGMENTED(kind, function) case CALL_##kind:
@@ -269,7 +272,8 @@ static uint64_t result_length(const struct oracle_call *c) {
   return v[0].n;
 }
 
-static bool run(struct heap *heap, const struct oracle_call *c, struct oracle_outcome *o) {
+static bool oracle_oracle_run(struct heap *heap, const struct oracle_call *c,
+                              struct oracle_outcome *o) {
   static bool (*const segmented[CALL_KINDS])(struct heap *, const struct oracle_call *,
                                              struct oracle_outcome *) = {
 #define SEGMENTED(kind, function) [CALL_##kind] = oracle_##function,
@@ -289,7 +293,7 @@ static bool run(struct heap *heap, const struct oracle_call *c, struct oracle_ou
   case CALL_MAKE_SEGDES: return run_make_segdes(heap, c, o);
   case CALL_LENGTHS: return run_lengths(heap, c, o);
   case CALL_LENGTH_OF: return run_length_of(heap, c, o);
-  case CALL_RANDOM: return run_random(heap, c, o);
+  case CALL_RANDOM: return oracle_run_random(heap, c, o);
   case CALL_ASSERT: return run_assert(heap, c, o);
   case CALL_KINDS: break;
   }
@@ -302,10 +306,11 @@ bool oracle_run(struct heap *heap, const struct oracle_call *c, struct oracle_ou
   enum cvl_elem elem = call_result_elem(c->kind, c->op, (enum cvl_elem)c->operand[last].elem,
                                         c->int_elem, c->float_elem);
   for (unsigned r = 0; r < call_results(c->kind); r++) {
-    uint64_t n = r == 1 ? c->operand[2].n : result_length(c); /* only PACK has a second one */
+    uint64_t n =
+        r == 1 ? c->operand[2].n : oracle_result_length(c); /* only PACK has a second one */
     o->out[r] =
         call_gives_segdes(c->kind, r) ? host_segdes(heap, n) : host_vector(heap, elem, n);
     if (o->out[r].form == HOST_NOTHING) return oracle_no_memory(heap, o, (size_t)n * 8);
   }
-  return run(heap, c, o);
+  return oracle_oracle_run(heap, c, o);
 }

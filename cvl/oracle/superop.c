@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-static uint64_t size_of(const struct host_value *v, uint8_t size) {
+static uint64_t superop_size_of(const struct host_value *v, uint8_t size) {
   const struct host_value *x = &v[SIZE_OPERAND(size)];
   switch (SIZE_WHAT(size)) {
   case SIZE_ONE: return 1;
@@ -26,7 +26,7 @@ bool oracle_sizes(const struct oracle *o, uint32_t k) {
   struct host_value v[MAX_OPERANDS] = {{0}};
   for (uint32_t i = 0; i < node->operand_count; i++) v[i] = o->values[node->operands[i]];
   for (int i = 0; rules[i].a; i++) {
-    uint64_t a = size_of(v, rules[i].a), b = size_of(v, rules[i].b);
+    uint64_t a = superop_size_of(v, rules[i].a), b = superop_size_of(v, rules[i].b);
     if (a == b || superop_waives(o->op, node, &rules[i])) continue;
     return oracle_fail(
         o, k,
@@ -36,7 +36,7 @@ bool oracle_sizes(const struct oracle *o, uint32_t k) {
   return true;
 }
 
-static enum call_kind kind_of(enum superop_role role) {
+static enum call_kind superop_kind_of(enum superop_role role) {
   switch (role) {
   case ROLE_SPREAD: return CALL_DIST;
   case ROLE_INDEX: return CALL_INDEX;
@@ -71,7 +71,7 @@ static void order_permute(enum opcode op, const struct host_value *v, struct hos
   out[5] = v[at.destination];
 }
 
-static struct host_value constant(struct heap *heap, const struct cvl_value *c) {
+static struct host_value superop_constant(struct heap *heap, const struct cvl_value *c) {
   struct host_value v = host_vector(heap, (enum cvl_elem)c->elem, 1);
   if (v.form != HOST_NOTHING) memcpy(v.data, &c->as, host_bytes(&v));
   return v;
@@ -82,11 +82,11 @@ bool oracle_node(const struct oracle *o, uint32_t k) {
   const struct opcode_info *info = superop_info(node->op);
   struct host_value *result = &o->values[node->result];
   if (node->role == ROLE_CONST) {
-    *result = constant(o->heap, &node->constant);
+    *result = superop_constant(o->heap, &node->constant);
     return true;
   }
   struct host_value v[MAX_OPERANDS] = {{0}};
-  struct oracle_call call = {.kind = kind_of((enum superop_role)node->role),
+  struct oracle_call call = {.kind = superop_kind_of((enum superop_role)node->role),
                              .op = info->operation,
                              .int_elem = o->int_elem,
                              .float_elem = o->float_elem};
@@ -107,7 +107,7 @@ bool oracle_node(const struct oracle *o, uint32_t k) {
   return true;
 }
 
-static struct host_value copy(const struct oracle *o, const struct host_value *from) {
+static struct host_value superop_copy(const struct oracle *o, const struct host_value *from) {
   struct host_value v = host_vector(o->heap, (enum cvl_elem)from->elem, from->n);
   for (uint64_t i = 0; i < from->n; i++) host_copy(&v, i, from, i);
   return v;
@@ -123,14 +123,15 @@ static bool has_length(const struct oracle *o, uint32_t k, uint64_t n, uint32_t 
 
 /* Executes a loop: in every round all positions at once, with a mark for those that have not
  * finished. The carried values change in the results' arrays. */
-static bool execute_loop(const struct oracle *o, struct superop_loop l, uint8_t *live) {
+static bool superop_execute_loop(const struct oracle *o, struct superop_loop l, uint8_t *live) {
   const struct superop_node *nodes = o->op->nodes;
   const uint64_t n = o->values[nodes[l.first].operands[0]].n;
   for (uint32_t i = 0; i < l.count; i++) {
     if (!has_length(o, l.first + i, n, nodes[l.first + i].operands[0])) return false;
   }
   for (uint32_t i = 0; i < l.count; i++) {
-    o->values[nodes[l.first + i].result] = copy(o, &o->values[nodes[l.first + i].operands[0]]);
+    o->values[nodes[l.first + i].result] =
+        superop_copy(o, &o->values[nodes[l.first + i].operands[0]]);
   }
   memset(live, 1, n);
   for (;;) {
@@ -153,7 +154,7 @@ static bool execute_loop(const struct oracle *o, struct superop_loop l, uint8_t 
       const struct host_value *next = &o->values[nodes[k].operands[1]];
       if (!has_length(o, k, x->n, nodes[k].operands[1])) return false;
       struct host_value *to = &o->values[nodes[k].result];
-      *to = copy(o, x);
+      *to = superop_copy(o, x);
       for (uint64_t p = 0; p < n; p++) {
         if (live[p]) host_copy(to, p, next, p);
       }
@@ -165,7 +166,7 @@ static bool execute_loop(const struct oracle *o, struct superop_loop l, uint8_t 
     }
   }
   for (uint32_t k = l.next; k <= l.last; k++) {
-    o->values[nodes[k].result] = copy(o, &o->values[nodes[k].operands[0]]);
+    o->values[nodes[k].result] = superop_copy(o, &o->values[nodes[k].operands[0]]);
   }
   return true;
 }
@@ -188,7 +189,7 @@ bool oracle_superop(struct heap *heap, const struct superop *op, enum cvl_elem i
     const uint64_t n = values[op->nodes[k].operands[0]].n;
     uint8_t *live = heap_alloc(heap, n + 1);
     if (!live) return oracle_fail(&o, k, (struct cvl_error){.kind = CVL_E_MEMORY});
-    bool ok = execute_loop(&o, l, live);
+    bool ok = superop_execute_loop(&o, l, live);
     heap_free(heap, live, n + 1);
     if (!ok) return false;
     k = l.last;

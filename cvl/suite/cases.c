@@ -7,13 +7,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-static struct host_value filled(struct suite *s, enum cvl_elem e, uint64_t n) {
+static struct host_value cases_filled(struct suite *s, enum cvl_elem e, uint64_t n) {
   struct host_value v = host_vector(&s->heap, e, n);
   data_fill(s, s->item->kind, s->item->op, &v);
   return v;
 }
 
-static enum cvl_elem elem_of(const struct suite *s, enum elem_class class) {
+static enum cvl_elem cases_elem_of(const struct suite *s, enum elem_class class) {
   switch (class) {
   case CLASS_INT: return s->int_elem;
   case CLASS_FLOAT: return s->float_elem;
@@ -99,7 +99,7 @@ struct host_value segdes_permutation(struct suite *s, const struct host_value *d
 
 static void make_permute(struct suite *s, enum shape shape, uint64_t n, struct host_value *v) {
   enum cvl_op op = s->item->op;
-  enum cvl_elem e = elem_of(s, s->item->klass);
+  enum cvl_elem e = cases_elem_of(s, s->item->klass);
   bool gather = op == OP_BPERMUTE || op == OP_BFPERMUTE;
   bool flagged = op == OP_FPERMUTE || op == OP_BFPERMUTE || op == OP_DFPERMUTE;
   bool defaults = op == OP_DPERMUTE || op == OP_DFPERMUTE;
@@ -112,11 +112,11 @@ static void make_permute(struct suite *s, enum shape shape, uint64_t n, struct h
   } else {
     v[5] = segdes_partner(s, &v[4], gather, flagged);
     const struct host_value *d = gather ? &v[5] : &v[4];
-    if (flagged) v[2] = filled(s, CVL_BOOL, d->total);
+    if (flagged) v[2] = cases_filled(s, CVL_BOOL, d->total);
     v[1] = segdes_indices(s, d, gather ? &v[4] : &v[5], &v[2]);
   }
-  v[0] = filled(s, e, v[4].total);
-  if (defaults) v[3] = filled(s, e, v[5].total);
+  v[0] = cases_filled(s, e, v[4].total);
+  if (defaults) v[3] = cases_filled(s, e, v[5].total);
 }
 
 /* Index k within segment k of d. */
@@ -131,10 +131,10 @@ struct host_value row_indices(struct suite *s, const struct host_value *d) {
 /* ---- the kinds ---- */
 
 static void make_elementwise(struct suite *s, uint64_t n, bool grid, struct oracle_call *c) {
-  enum cvl_elem e = elem_of(s, s->item->klass);
+  enum cvl_elem e = cases_elem_of(s, s->item->klass);
   for (unsigned i = 0; i < c->count; i++) {
     bool flag = c->op == OP_SELECT && i == 0;
-    c->operand[i] = filled(s, flag ? CVL_BOOL : e, n);
+    c->operand[i] = cases_filled(s, flag ? CVL_BOOL : e, n);
     if (grid) data_fill_grid(s, &c->operand[i], c->op == OP_SELECT ? 2 - i : i);
   }
   if (c->op == OP_DIV || c->op == OP_MOD) {
@@ -146,7 +146,7 @@ static void make_elementwise(struct suite *s, uint64_t n, bool grid, struct orac
 }
 
 static void make_bounds(struct suite *s, uint64_t n, struct host_value *v) {
-  *v = filled(s, s->int_elem, n);
+  *v = cases_filled(s, s->int_elem, n);
   for (uint64_t i = 0; i < n; i++) {
     if (host_int(v, i) <= 0) host_put_int(v, i, 1 + (int64_t)rng_below(&s->rng, 1000));
   }
@@ -162,8 +162,8 @@ static void make_lengths(struct suite *s, enum shape shape, uint64_t n, struct h
 static void make_assert(struct suite *s, uint64_t n, struct host_value *v) {
   v[0] = host_vector(&s->heap, CVL_BOOL, n);
   memset(v[0].data, 1, host_bytes(&v[0]));
-  v[1] = filled(s, s->int_elem, n);
-  v[2] = filled(s, s->int_elem, n);
+  v[1] = cases_filled(s, s->int_elem, n);
+  v[2] = cases_filled(s, s->int_elem, n);
 }
 
 /* Operand b becomes the same object as a, where types and lengths allow. */
@@ -211,14 +211,14 @@ static void make_aliases(struct suite *s, struct test_case *t) {
 
 static void make_operands(struct suite *s, uint64_t n, enum shape shape, bool grid,
                           struct oracle_call *c) {
-  enum cvl_elem e = elem_of(s, s->item->klass);
+  enum cvl_elem e = cases_elem_of(s, s->item->klass);
   struct host_value *v = c->operand;
   switch (c->kind) {
   case CALL_ELEMENTWISE: make_elementwise(s, n, grid, c); return;
 #define SEGMENTED(kind, function) case CALL_##kind:
 #include "cvl/segmented.def"
     v[1] = shape_make(s, shape, n);
-    v[0] = filled(s, e, v[1].total);
+    v[0] = cases_filled(s, e, v[1].total);
     if (grid) data_fill_ties(s, &v[0]);
     return;
   case CALL_PERMUTE: make_permute(s, shape, n, v); return;
@@ -227,28 +227,28 @@ static void make_operands(struct suite *s, uint64_t n, enum shape shape, bool gr
     struct host_value *d = &v[c->count - 1];
     *d = shape_make(s, shape, n);
     segdes_fill_empty(d);
-    v[0] = filled(s, e, d->total);
+    v[0] = cases_filled(s, e, d->total);
     v[1] = row_indices(s, d);
-    if (c->kind == CALL_REPLACE) v[2] = filled(s, e, d->n);
+    if (c->kind == CALL_REPLACE) v[2] = cases_filled(s, e, d->n);
     return;
   }
   case CALL_DIST:
     v[1] = shape_make(s, shape, n);
-    v[0] = filled(s, e, v[1].n);
+    v[0] = cases_filled(s, e, v[1].n);
     return;
   case CALL_INDEX:
     v[2] = shape_make(s, shape, n);
-    v[0] = filled(s, e, v[2].n);
-    v[1] = filled(s, e, v[2].n);
+    v[0] = cases_filled(s, e, v[2].n);
+    v[1] = cases_filled(s, e, v[2].n);
     return;
   case CALL_PACK:
     v[2] = shape_make(s, shape, n);
-    v[0] = filled(s, e, v[2].total);
-    v[1] = filled(s, CVL_BOOL, v[2].total);
+    v[0] = cases_filled(s, e, v[2].total);
+    v[1] = cases_filled(s, CVL_BOOL, v[2].total);
     return;
   case CALL_MAKE_SEGDES: make_lengths(s, shape, n, v); return;
   case CALL_LENGTHS: v[0] = shape_make(s, shape, n); return;
-  case CALL_LENGTH_OF: v[0] = filled(s, e, n); return;
+  case CALL_LENGTH_OF: v[0] = cases_filled(s, e, n); return;
   case CALL_RANDOM: make_bounds(s, n, v); return;
   case CALL_ASSERT: make_assert(s, n, v); return;
   case CALL_KINDS: return;
@@ -282,7 +282,8 @@ void case_free(struct suite *s, struct test_case *t) {
 /* ---- faults ---- */
 
 /* Writes bad values to up to five positions of v, or to many, in any order. */
-static void spoil(struct suite *s, struct host_value *v, const int64_t *bad, size_t count) {
+static void cases_spoil(struct suite *s, struct host_value *v, const int64_t *bad,
+                        size_t count) {
   const uint64_t most = v->n && rng_one_in(&s->rng, 3) ? v->n : 5;
   for (uint64_t i = 1 + rng_below(&s->rng, most); v->n && i > 0; i--) {
     host_put_int(v, rng_below(&s->rng, v->n), bad[rng_below(&s->rng, count)]);
@@ -299,7 +300,7 @@ static void spoil_permutation(struct suite *s, struct oracle_call *c, const int6
       host_copy(index, at + 1, index, at);
     }
   }
-  if (style != 1) spoil(s, index, bad, count);
+  if (style != 1) cases_spoil(s, index, bad, count);
 }
 
 bool case_spoil(struct suite *s, struct test_case *t) {
@@ -316,37 +317,37 @@ bool case_spoil(struct suite *s, struct test_case *t) {
   case CALL_ELEMENTWISE:
     if (map_row(c->op, s->item->klass)->fault == CVL_E_NONE) return false;
     case_unmake(s, t, 1);
-    spoil(s, &c->operand[1], zero, 1);
+    cases_spoil(s, &c->operand[1], zero, 1);
     return true;
   case CALL_PERMUTE:
     case_unmake(s, t, 1);
     if (c->op == OP_PERMUTE) {
       spoil_permutation(s, c, outside, 7);
     } else {
-      spoil(s, &c->operand[1], outside, 7);
+      cases_spoil(s, &c->operand[1], outside, 7);
     }
     return true;
   case CALL_EXTRACT:
   case CALL_REPLACE:
     case_unmake(s, t, 1);
-    spoil(s, &c->operand[1], outside, 7);
+    cases_spoil(s, &c->operand[1], outside, 7);
     return true;
   case CALL_MAKE_SEGDES:
     case_unmake(s, t, 0);
     if (s->int_elem == CVL_I64 && rng_one_in(&s->rng, 2)) {
-      spoil(s, &c->operand[0], huge, 3);
-      spoil(s, &c->operand[0], huge, 3);
+      cases_spoil(s, &c->operand[0], huge, 3);
+      cases_spoil(s, &c->operand[0], huge, 3);
     } else {
-      spoil(s, &c->operand[0], negative, 3);
+      cases_spoil(s, &c->operand[0], negative, 3);
     }
     return true;
   case CALL_RANDOM:
     case_unmake(s, t, 0);
-    spoil(s, &c->operand[0], not_positive, 3);
+    cases_spoil(s, &c->operand[0], not_positive, 3);
     return true;
   case CALL_ASSERT:
     case_unmake(s, t, 0);
-    spoil(s, &c->operand[0], zero, 1);
+    cases_spoil(s, &c->operand[0], zero, 1);
     return true;
 #define SEGMENTED(kind, function) case CALL_##kind:
 #include "cvl/segmented.def"

@@ -81,7 +81,7 @@ bool suite_upload(struct suite *s, const struct host_value *h, bool other,
 }
 
 /* A host read was refused: says by which fault. */
-static bool refused(struct suite *s, const char *what) {
+static bool compare_refused(struct suite *s, const char *what) {
   struct cvl_error e = {0};
   s->b->check(s->ctx, true, &e);
   return suite_fail(s,
@@ -101,7 +101,7 @@ bool suite_fetch(struct suite *s, const struct cvl_value *v, struct host_value *
   struct cvl_size total = segdes ? s->b->length(s->ctx, v) : n;
   struct cvl_size exact = n, exact_total = total;
   if (!s->b->resolve(s->ctx, &exact) || !s->b->resolve(s->ctx, &exact_total)) {
-    return refused(s, "resolve");
+    return compare_refused(s, "resolve");
   }
   if (exact.symbol || exact_total.symbol || exact.bound > n.bound ||
       exact_total.bound > total.bound || (!n.symbol && exact.bound != n.bound)) {
@@ -113,13 +113,13 @@ bool suite_fetch(struct suite *s, const struct cvl_value *v, struct host_value *
   memset(out->data, 0xA5, host_bytes(out));
   if (s->b->to_host(s->ctx, v, 0, exact.bound, out->data)) return true;
   host_free(&s->heap, out);
-  return refused(s, "to_host");
+  return compare_refused(s, "to_host");
 }
 
 /* ---- comparison ---- */
 
 /* FLOAT bits as a number that counts in units in the last place, across zero. */
-static int64_t ordered(const struct host_value *v, uint64_t i) {
+static int64_t compare_ordered(const struct host_value *v, uint64_t i) {
   if (v->elem == CVL_F32) {
     int32_t bits = ((const int32_t *)v->data)[i];
     return bits < 0 ? -(int64_t)(bits & INT32_MAX) : bits;
@@ -142,7 +142,7 @@ static bool element_equal(const struct host_value *want, const struct host_value
   }
   if (is_nan(want, i) || is_nan(got, i)) return !bits && is_nan(want, i) && is_nan(got, i);
   if (!ulps || elem_info((enum cvl_elem)want->elem)->klass != CLASS_FLOAT) return false;
-  uint64_t distance = (uint64_t)ordered(want, i) - (uint64_t)ordered(got, i);
+  uint64_t distance = (uint64_t)compare_ordered(want, i) - (uint64_t)compare_ordered(got, i);
   return distance <= ulps || -distance <= ulps;
 }
 

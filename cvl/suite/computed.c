@@ -12,7 +12,7 @@
 /* ---- descriptors ---- */
 
 /* The segments of a form; of n elements, in a shape that keeps all of them. */
-static struct host_value runs_of(struct suite *s, enum operand_form form, uint64_t n) {
+static struct host_value computed_runs_of(struct suite *s, enum operand_form form, uint64_t n) {
   static const enum shape shapes[][3] = {
       [ALL_EQUAL_ELEMENTS] = {SHAPE_ONE, SHAPE_ONE, SHAPE_ONE},
       [SPREAD_ONES] = {SHAPE_ONES, SHAPE_ONES, SHAPE_ONES},
@@ -30,7 +30,7 @@ static enum operand_form any_form(struct suite *s) {
   return (enum operand_form)(1 + rng_below(&s->rng, OPERAND_FORMS - 1));
 }
 
-static struct host_value copy_of(struct suite *s, const struct host_value *d) {
+static struct host_value computed_copy_of(struct suite *s, const struct host_value *d) {
   struct host_value copy = host_segdes(&s->heap, d->n);
   memcpy(copy.data, d->data, host_bytes(d));
   copy.total = d->total;
@@ -60,7 +60,7 @@ static void progress(struct host_value *v, const struct host_value *runs, bool s
   }
 }
 
-static void put_all(struct host_value *v, int64_t x) {
+static void computed_put_all(struct host_value *v, int64_t x) {
   for (uint64_t i = 0; i < v->n; i++) host_put_int(v, i, x);
 }
 
@@ -85,14 +85,14 @@ static bool takes_progressions(const struct suite *s, const struct test_case *t,
 }
 
 /* Lengths become so short that their sum stays small where they repeat or grow. */
-static void shorten(struct host_value *lengths) {
+static void computed_shorten(struct host_value *lengths) {
   for (uint64_t i = 0; i < lengths->n; i++) host_put_int(lengths, i, host_int(lengths, i) % 4);
 }
 
 void computed_make(struct suite *s, struct host_value *v, enum operand_form form, bool any_ints,
                    struct computed *c) {
   const bool ints = any_ints && elem_info((enum cvl_elem)v->elem)->klass == CLASS_INT;
-  *c = (struct computed){.by = MADE_BY_DIST, .runs = runs_of(s, form, v->n)};
+  *c = (struct computed){.by = MADE_BY_DIST, .runs = computed_runs_of(s, form, v->n)};
   if (form < ONE_PROGRESSION || !ints) {
     spread_firsts(v, &c->runs);
     return;
@@ -110,20 +110,21 @@ void computed_free(struct suite *s, struct computed *c) {
 void computed_zeros(struct suite *s, struct host_value *index, enum operand_form form,
                     struct computed *c) {
   const enum made_by by = form < ONE_PROGRESSION ? MADE_BY_DIST : MADE_BY_INDEX;
-  put_all(index, 0);
-  *c = (struct computed){.by = by, .runs = runs_of(s, form, index->n)};
+  computed_put_all(index, 0);
+  *c = (struct computed){.by = by, .runs = computed_runs_of(s, form, index->n)};
 }
 
 void computed_positions(struct suite *s, struct host_value *index, const struct host_value *d,
                         struct computed *c) {
-  *c = (struct computed){.by = MADE_BY_INDEX, .step = 1, .runs = copy_of(s, d)};
+  *c = (struct computed){.by = MADE_BY_INDEX, .step = 1, .runs = computed_copy_of(s, d)};
   put_positions(index, &c->runs);
 }
 
-static void make(struct suite *s, struct test_case *t, unsigned k, enum operand_form form) {
+static void suite_computed_make(struct suite *s, struct test_case *t, unsigned k,
+                                enum operand_form form) {
   struct host_value *const v = &t->call.operand[k];
   case_unmake(s, t, k);
-  if (t->call.kind == CALL_MAKE_SEGDES) shorten(v);
+  if (t->call.kind == CALL_MAKE_SEGDES) computed_shorten(v);
   computed_make(s, v, form, takes_progressions(s, t, k), &t->computed[k]);
   if (t->call.kind != CALL_MAKE_SEGDES || t->computed[k].by != MADE_BY_INDEX) return;
   t->computed[k].step = (int64_t)rng_below(&s->rng, 2);
@@ -135,12 +136,12 @@ static void make_index(struct suite *s, struct test_case *t) {
   struct oracle_call *c = &t->call;
   struct host_value *index = &c->operand[1];
   if (c->kind == CALL_EXTRACT || c->kind == CALL_REPLACE) {
-    put_all(index, 0);
+    computed_put_all(index, 0);
     t->computed[1].by = MADE_BY_DIST;
-    t->computed[1].runs = runs_of(s, any_form(s), index->n);
+    t->computed[1].runs = computed_runs_of(s, any_form(s), index->n);
   } else if (c->op == OP_BPERMUTE) {
     t->computed[1].by = MADE_BY_DIST;
-    t->computed[1].runs = copy_of(s, &c->operand[5]);
+    t->computed[1].runs = computed_copy_of(s, &c->operand[5]);
     spread_firsts(index, &t->computed[1].runs);
   } else if (c->op == OP_PERMUTE) {
     computed_positions(s, index, &c->operand[4], &t->computed[1]);
@@ -165,14 +166,15 @@ static bool has_index(const struct oracle_call *c) {
 void case_make_computed(struct suite *s, struct test_case *t) {
   if (rng_one_in(&s->rng, 2)) return;
   for (unsigned k = 0; k < t->call.count; k++) {
-    if (is_free(&t->call, k) && !rng_one_in(&s->rng, 3)) make(s, t, k, any_form(s));
+    if (is_free(&t->call, k) && !rng_one_in(&s->rng, 3))
+      suite_computed_make(s, t, k, any_form(s));
   }
   if (has_index(&t->call) && rng_one_in(&s->rng, 2)) make_index(s, t);
 }
 
 static void make_if_free(struct suite *s, struct test_case *t, unsigned k,
                          enum operand_form form) {
-  if (t->alias[k] < 0 && is_free(&t->call, k)) make(s, t, k, form);
+  if (t->alias[k] < 0 && is_free(&t->call, k)) suite_computed_make(s, t, k, form);
 }
 
 /* Aliases get what the elements of the operand now are. */
@@ -201,11 +203,11 @@ static void make_index_form(struct suite *s, struct test_case *t, enum index_for
   } else if (index == INDEX_OF_ZEROS) {
     computed_zeros(s, &t->call.operand[1], form, &t->computed[1]);
   } else {
-    make(s, t, 1, form);
+    suite_computed_make(s, t, 1, form);
   }
   if (t->call.kind == CALL_PERMUTE && flags->form == HOST_VECTOR && flags->n > 1 &&
       t->alias[2] < 0)
-    make(s, t, 2, form);
+    suite_computed_make(s, t, 2, form);
 }
 
 void case_make_index_forms(struct suite *s, struct test_case *t, enum index_form index,
@@ -259,7 +261,7 @@ static bool upload_equal(struct suite *s, enum cvl_elem elem, int64_t x, uint64_
   const struct cvl_value all = cvl_one_segment(n);
   struct host_value host = host_vector(&s->heap, elem, known ? 1 : n);
   struct cvl_value one = {0};
-  put_all(&host, x);
+  computed_put_all(&host, x);
   bool ok = suite_upload(s, &host, known, known ? &one : out);
   if (ok && known)
     ok = s->b->apply(s->ctx, ++s->site, &CVL_CALL(CALL_DIST, OP_DIST, one, all), out);

@@ -100,7 +100,7 @@ static bool is_global(enum call_kind kind) {
 /* Whether the pair of length and shape is tried; `turn` differs from item to item, so that over
  * all items a brief run has all pairs. FLOAT of 32 bits is sampled only (vcode.md, section
  * 21.1). */
-static bool wanted(const struct suite *s, uint64_t n, int shape, unsigned turn) {
+static bool conformance_wanted(const struct suite *s, uint64_t n, int shape, unsigned turn) {
   bool full = s->options->full && s->float_elem == CVL_F64;
   bool mine = shape == (int)(turn % SHAPES), global = is_global(s->item->kind);
   const bool mine_if_brief = s->item->size == ITEM_FLAT || ((unsigned)shape + turn) % 2 == 0;
@@ -114,7 +114,7 @@ static bool wanted(const struct suite *s, uint64_t n, int shape, unsigned turn) 
 }
 
 /* One length and shape: a right case, a spoiled one, a sweep of failing allocations. */
-static void run_shape(struct suite *s, uint64_t n, enum shape shape, bool grid) {
+static void conformance_run_shape(struct suite *s, uint64_t n, enum shape shape, bool grid) {
   struct test_case t;
   snprintf(s->where, sizeof s->where, ", %u threads, n = %" PRIu64 ", shape %s%s", s->threads,
            n, shape_name(shape), grid ? ", special values" : "");
@@ -136,12 +136,12 @@ static void run_length(struct suite *s, uint64_t n, unsigned turn) {
   int first = n == 0 ? SHAPE_NONE : 0, end = n == 0 ? SHAPES_END : SHAPES;
   if (s->item->size == ITEM_FLAT) end = first + 1;
   for (int shape = first; shape < end && !s->failed; shape++) {
-    if (!wanted(s, n, shape, turn)) continue;
+    if (!conformance_wanted(s, n, shape, turn)) continue;
     int rounds = n >= LARGE ? 1 : s->options->full ? 4 : 1;
     /* Some large ones end anywhere in a tile of threads. */
     const uint64_t more = n == LARGE && turn % 2 ? rng_below(&s->rng, 9000) : 0;
     for (int round = 0; round < rounds && !s->failed; round++) {
-      run_shape(s, n + more, (enum shape)shape, false);
+      conformance_run_shape(s, n + more, (enum shape)shape, false);
     }
   }
 }
@@ -149,9 +149,10 @@ static void run_length(struct suite *s, uint64_t n, unsigned turn) {
 /* Operations on elements see all pairs of special values, and more seeds. */
 static void run_elements(struct suite *s) {
   if (s->item->kind != CALL_ELEMENTWISE) return;
-  run_shape(s, MIDDLE + 500, SHAPE_ONE, true);
+  conformance_run_shape(s, MIDDLE + 500, SHAPE_ONE, true);
   const int rounds = s->options->brief ? 2 : 8;
-  for (int i = 0; i < rounds && !s->failed; i++) run_shape(s, MIDDLE, SHAPE_ONE, false);
+  for (int i = 0; i < rounds && !s->failed; i++)
+    conformance_run_shape(s, MIDDLE, SHAPE_ONE, false);
 }
 
 /* MAX and MIN of FLOAT where a NaN or the sign of a zero decides, in segments long enough for
@@ -165,7 +166,7 @@ static void run_ties(struct suite *s) {
   for (size_t i = 0; i < sizeof shapes / sizeof shapes[0]; i++) {
     for (int round = 0; round < rounds && !s->failed; round++) {
       const bool large = round % 2 && !s->options->brief;
-      run_shape(s, large ? LARGE : 5 * MIDDLE, shapes[i], true);
+      conformance_run_shape(s, large ? LARGE : 5 * MIDDLE, shapes[i], true);
     }
   }
 }
@@ -192,8 +193,8 @@ static void run_item(struct suite *s, const struct item *it, unsigned number) {
 
 /* ---- all ---- */
 
-static void run_threads(struct suite *s, const struct item_list *list, uint64_t *digests,
-                        bool compare) {
+static void conformance_run_threads(struct suite *s, const struct item_list *list,
+                                    uint64_t *digests, bool compare) {
   for (size_t i = 0; i < list->count; i++) {
     if (!item_wanted(list, i, s->options)) continue;
     s->digest = 0;
@@ -222,7 +223,7 @@ struct conformance_result conformance_run(const struct cvl_backend *b,
     size_t runs = options->threads_count ? options->threads_count : 1;
     for (size_t r = 0; r < runs; r++) {
       s.threads = options->threads_count ? options->threads[r] : 0;
-      run_threads(&s, list, digests, r > 0);
+      conformance_run_threads(&s, list, digests, r > 0);
     }
     for (size_t i = 0; i < list->count; i++) {
       result.items += item_wanted(list, i, options);

@@ -6,13 +6,13 @@
 #include <string.h>
 
 /* A vector of n values fit for any operation. */
-static struct host_value some(struct suite *s, enum cvl_elem e, uint64_t n) {
+static struct host_value contract_some(struct suite *s, enum cvl_elem e, uint64_t n) {
   struct host_value v = host_vector(&s->heap, e, n);
   data_fill(s, CALL_PACK, OP_PACK, &v);
   return v;
 }
 
-static bool expect_error(struct suite *s, struct cvl_error want) {
+static bool contract_expect_error(struct suite *s, struct cvl_error want) {
   struct cvl_error got;
   if (!s->b->check(s->ctx, true, &got)) {
     return suite_fail(s, "no fault, expected %s", fault_name(want.kind));
@@ -80,7 +80,7 @@ static void check_ranges(struct suite *s, const struct cvl_value *v,
   }
 }
 
-static void check_value(struct suite *s, struct host_value h, bool other) {
+static void contract_check_value(struct suite *s, struct host_value h, bool other) {
   struct cvl_value v;
   if (suite_upload(s, &h, other, &v)) {
     struct host_value got;
@@ -113,11 +113,11 @@ void chapter_values(struct suite *s) {
   for (size_t i = 0; i < sizeof sizes / sizeof sizes[0] && !s->failed; i++) {
     snprintf(s->where, sizeof s->where, ", n = %d", (int)sizes[i]);
     for (int other = 0; other < 2 && !s->failed; other++) {
-      check_value(s, some(s, s->int_elem, sizes[i]), other);
-      check_value(s, some(s, s->float_elem, sizes[i]), other);
-      check_value(s, some(s, CVL_BOOL, sizes[i]), other);
+      contract_check_value(s, contract_some(s, s->int_elem, sizes[i]), other);
+      contract_check_value(s, contract_some(s, s->float_elem, sizes[i]), other);
+      contract_check_value(s, contract_some(s, CVL_BOOL, sizes[i]), other);
       for (int shape = 0; shape < SHAPES_END && !s->failed; shape++) {
-        check_value(s, shape_make(s, (enum shape)shape, sizes[i]), other);
+        contract_check_value(s, shape_make(s, (enum shape)shape, sizes[i]), other);
       }
     }
   }
@@ -142,11 +142,11 @@ static void require_another(struct suite *s, const struct cvl_value *d, int64_t 
   s->b->require_equal(s->ctx, site, behind ? b : a, behind ? a : b, 3);
   if (later) s->site++;
   s->b->require_equal(s->ctx, s->site, s->b->length(s->ctx, more), (struct cvl_size){1, 0}, 4);
-  expect_error(s, (struct cvl_error){.kind = CVL_E_SIZE,
-                                     .site = site,
-                                     .position = 3,
-                                     .value = behind ? other : total,
-                                     .limit = behind ? total : other});
+  contract_expect_error(s, (struct cvl_error){.kind = CVL_E_SIZE,
+                                              .site = site,
+                                              .position = 3,
+                                              .value = behind ? other : total,
+                                              .limit = behind ? total : other});
   s->cases++;
 }
 
@@ -210,7 +210,7 @@ void chapter_sizes(struct suite *s) {
     if (!s->b->require_equal(s->ctx, ++s->site, length, total, 0)) suite_fail(s, "6 is not 6");
     s->b->require_equal(s->ctx, ++s->site, length, ten, 3);
     s->b->require_equal(s->ctx, ++s->site, length, ten, 2);
-    expect_error(
+    contract_expect_error(
         s,
         (struct cvl_error){
             .kind = CVL_E_SIZE, .site = s->site - 1, .position = 3, .value = 6, .limit = 10});
@@ -224,8 +224,8 @@ void chapter_sizes(struct suite *s) {
 
 /* ---- errors: which one stays, and what they stop ---- */
 
-static void divide(struct suite *s, uint64_t site, const struct cvl_value *x,
-                   const struct cvl_value *y) {
+static void contract_divide(struct suite *s, uint64_t site, const struct cvl_value *x,
+                            const struct cvl_value *y) {
   struct cvl_value out, operands[2] = {*x, *y};
   if (s->b->apply(s->ctx, site, &CVL_CALL(CALL_ELEMENTWISE, OP_DIV, operands[0], operands[1]),
                   &out))
@@ -250,8 +250,8 @@ static void check_refusal(struct suite *s, const struct cvl_value *x,
   }
   if (ok) s->b->release(s->ctx, &out);
   if (!s->failed) {
-    expect_error(s,
-                 (struct cvl_error){.kind = CVL_E_DIVIDE_BY_ZERO, .site = site, .position = 7});
+    contract_expect_error(
+        s, (struct cvl_error){.kind = CVL_E_DIVIDE_BY_ZERO, .site = site, .position = 7});
   }
   snprintf(s->where, sizeof s->where, ", after the fault");
   if (!s->failed && !s->b->to_host(s->ctx, x, 0, 1, buffer)) suite_fail(s, "to_host fails");
@@ -274,10 +274,10 @@ void chapter_errors(struct suite *s) {
   const uint64_t sites[][2] = {{1000, 1001}, {1001, 1000}};
   for (int i = 0; i < 2 && !s->failed; i++) { /* the lowest site stays, in any order of issue */
     snprintf(s->where, sizeof s->where, ", two faults");
-    divide(s, sites[i][0], &x, i == 0 ? &y7 : &y3);
-    divide(s, sites[i][1], &x, i == 0 ? &y3 : &y7);
-    expect_error(s,
-                 (struct cvl_error){.kind = CVL_E_DIVIDE_BY_ZERO, .site = 1000, .position = 7});
+    contract_divide(s, sites[i][0], &x, i == 0 ? &y7 : &y3);
+    contract_divide(s, sites[i][1], &x, i == 0 ? &y3 : &y7);
+    contract_expect_error(
+        s, (struct cvl_error){.kind = CVL_E_DIVIDE_BY_ZERO, .site = 1000, .position = 7});
     s->cases++;
   }
   s->site = 2000;
@@ -296,7 +296,7 @@ static void expect_lengths_fault(struct suite *s, const struct cvl_value *d, int
   if (s->failed) return;
   if (s->b->apply(s->ctx, ++s->site, &CVL_CALL(CALL_LENGTHS, OP_LENGTHS, *d), &out))
     s->b->release(s->ctx, &out);
-  expect_error(
+  contract_expect_error(
       s, (struct cvl_error){
              .kind = CVL_E_INT_RANGE, .site = s->site, .position = position, .value = value});
   s->cases++;
@@ -386,7 +386,8 @@ void chapter_ranges(struct suite *s) {
     v.owned = 1;
     if (s->b->apply(s->ctx, ++s->site, &CVL_CALL(CALL_MAKE_SEGDES, OP_MAKE_SEGDES, v), &out))
       s->b->release(s->ctx, &out);
-    expect_error(s, (struct cvl_error){.kind = CVL_E_TOTAL, .site = s->site, .position = 3});
+    contract_expect_error(
+        s, (struct cvl_error){.kind = CVL_E_TOTAL, .site = s->site, .position = 3});
   }
   s->cases++;
 }
@@ -415,8 +416,8 @@ static void run_sequence(struct suite *s, uint64_t n, enum shape shape) {
   };
   struct host_value want[STEPS] = {[D] = shape_make(s, shape, n)};
   struct cvl_value have[STEPS] = {{0}};
-  want[V] = some(s, s->float_elem, want[D].total);
-  want[FLAGS] = some(s, CVL_BOOL, want[D].total);
+  want[V] = contract_some(s, s->float_elem, want[D].total);
+  want[FLAGS] = contract_some(s, CVL_BOOL, want[D].total);
   for (int i = V; i <= D && !s->failed; i++) suite_upload(s, &want[i], false, &have[i]);
   for (size_t p = 0; p < sizeof plan / sizeof plan[0] && !s->failed; p++) {
     unsigned count = call_operands(plan[p].kind, plan[p].op);

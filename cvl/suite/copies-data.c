@@ -21,11 +21,12 @@ struct builder {
   bool shuffles, overlaps, equal /* lengths of runs */;
 };
 
-static uint64_t below(struct builder *m, uint64_t n) {
+static uint64_t copies_data_below(struct builder *m, uint64_t n) {
   return rng_below(&m->s->rng, n);
 }
 
-static struct host_value lengths(struct builder *m, uint64_t n, const uint64_t *list) {
+static struct host_value copies_data_lengths(struct builder *m, uint64_t n,
+                                             const uint64_t *list) {
   struct host_value d = host_segdes(&m->s->heap, n);
   for (uint64_t k = 0; k < n; k++) {
     host_put_int(&d, k, (int64_t)list[k]);
@@ -35,14 +36,14 @@ static struct host_value lengths(struct builder *m, uint64_t n, const uint64_t *
 }
 
 static struct host_value single(struct builder *m, uint64_t n) {
-  return lengths(m, 1, &n);
+  return copies_data_lengths(m, 1, &n);
 }
 
-static struct host_value ints(struct builder *m, uint64_t n) {
+static struct host_value copies_data_ints(struct builder *m, uint64_t n) {
   return host_vector(&m->s->heap, m->s->int_elem, n);
 }
 
-static struct host_value elements(struct builder *m, uint32_t p, uint64_t n) {
+static struct host_value copies_data_elements(struct builder *m, uint32_t p, uint64_t n) {
   static const enum cvl_op op = OP_ADD;
   struct host_value v = host_vector(
       &m->s->heap,
@@ -70,10 +71,10 @@ static void runs_free(struct builder *m, struct runs *r) {
 }
 
 /* About n elements, or exactly so many. */
-static struct runs make_runs(struct builder *m, uint64_t n, bool exactly) {
-  struct runs r = runs_new(m, n / m->mean + 1 + below(m, 3));
+static struct runs copies_data_make_runs(struct builder *m, uint64_t n, bool exactly) {
+  struct runs r = runs_new(m, n / m->mean + 1 + copies_data_below(m, 3));
   for (uint64_t k = 0; k < r.count; k++) {
-    r.length[k] = m->equal ? m->mean : below(m, 2 * m->mean + 1);
+    r.length[k] = m->equal ? m->mean : copies_data_below(m, 2 * m->mean + 1);
     if (exactly && (k + 1 == r.count || r.length[k] > n - r.total)) r.length[k] = n - r.total;
     r.total += r.length[k];
     r.group[k] = k * m->groups / r.count;
@@ -84,18 +85,20 @@ static struct runs make_runs(struct builder *m, uint64_t n, bool exactly) {
 /* ---- where runs go ---- */
 
 /* Lays out the runs of all inputs segment by segment; far[g]: the length of a segment. */
-static void lay_out(struct builder *m, struct runs *runs, uint32_t inputs, uint64_t *far) {
+static void copies_data_lay_out(struct builder *m, struct runs *runs, uint32_t inputs,
+                                uint64_t *far) {
   uint64_t next[COPIES_INPUTS] = {0};
   const bool in_turns = rng_one_in(&m->s->rng, 2);
   for (uint64_t g = 0; g < m->groups; g++) {
     uint32_t turn = 0;
     far[g] = 0;
     for (uint32_t done = 0; done < inputs; turn = (turn + 1) % inputs) {
-      if (!in_turns) turn = (uint32_t)below(m, inputs);
+      if (!in_turns) turn = (uint32_t)copies_data_below(m, inputs);
       struct runs *r = &runs[turn];
       const uint64_t k = next[turn];
       if (k < r->count && r->group[k] == g) {
-        if (m->gaps && below(m, m->gaps) == 0) far[g] += below(m, 2 * m->mean + 1);
+        if (m->gaps && copies_data_below(m, m->gaps) == 0)
+          far[g] += copies_data_below(m, 2 * m->mean + 1);
         r->start[k] = far[g];
         far[g] += r->length[k];
         next[turn]++;
@@ -104,7 +107,7 @@ static void lay_out(struct builder *m, struct runs *runs, uint32_t inputs, uint6
       for (uint32_t i = 0; i < inputs; i++)
         done += next[i] == runs[i].count || runs[i].group[next[i]] != g;
     }
-    if (m->gaps && below(m, 2) == 0) far[g] += below(m, 5);
+    if (m->gaps && copies_data_below(m, 2) == 0) far[g] += copies_data_below(m, 5);
   }
 }
 
@@ -113,7 +116,7 @@ static void lay_out(struct builder *m, struct runs *runs, uint32_t inputs, uint6
 static void disturb(struct builder *m, struct runs *r, const uint64_t *far, bool permutes,
                     bool spoiled) {
   for (uint64_t k = 1; k < r->count && m->shuffles; k++) {
-    const uint64_t i = below(m, k);
+    const uint64_t i = copies_data_below(m, k);
     if (r->length[i] != r->length[k] || r->group[i] != r->group[k]) continue;
     const uint64_t start = r->start[i];
     r->start[i] = r->start[k];
@@ -121,36 +124,36 @@ static void disturb(struct builder *m, struct runs *r, const uint64_t *far, bool
   }
   for (uint64_t k = 0; k < r->count && m->overlaps && !permutes; k++) {
     const uint64_t room = far[r->group[k]];
-    if (room >= r->length[k] && below(m, 4) == 0)
-      r->start[k] = below(m, room - r->length[k] + 1);
+    if (room >= r->length[k] && copies_data_below(m, 4) == 0)
+      r->start[k] = copies_data_below(m, room - r->length[k] + 1);
   }
-  if (permutes && spoiled && r->count > 1 && below(m, 2)) r->start[0] = r->start[1];
+  if (permutes && spoiled && r->count > 1 && copies_data_below(m, 2)) r->start[0] = r->start[1];
 }
 
 /* ---- operands ---- */
 
-static void spoil(struct builder *m, struct host_value *v) {
+static void copies_data_spoil(struct builder *m, struct host_value *v) {
   static const int64_t outside[] = {-1, 1 << 20, INT32_MAX, INT32_MIN, 2};
   if (v->n == 0) return;
-  const uint64_t at = below(m, 3) ? below(m, v->n) : v->n - 1;
-  const int64_t by_one = host_int(v, at) + (below(m, 2) ? 1 : -1);
-  host_put_int(v, at, below(m, 2) ? by_one : outside[below(m, 5)]);
+  const uint64_t at = copies_data_below(m, 3) ? copies_data_below(m, v->n) : v->n - 1;
+  const int64_t by_one = host_int(v, at) + (copies_data_below(m, 2) ? 1 : -1);
+  host_put_int(v, at, copies_data_below(m, 2) ? by_one : outside[copies_data_below(m, 5)]);
 }
 
 static void put_index(struct builder *m, const struct copies_index *x, const struct runs *r,
                       bool spoiled) {
-  m->params[x->start] = ints(m, r->count);
+  m->params[x->start] = copies_data_ints(m, r->count);
   for (uint64_t k = 0; k < r->count; k++)
     host_put_int(&m->params[x->start], k, (int64_t)r->start[k]);
-  if (spoiled && below(m, 3) == 0) spoil(m, &m->params[x->start]);
+  if (spoiled && copies_data_below(m, 3) == 0) copies_data_spoil(m, &m->params[x->start]);
   if (x->stride == NO_PARAM) return;
-  m->params[x->stride] = ints(m, r->count);
+  m->params[x->stride] = copies_data_ints(m, r->count);
   for (uint64_t k = 0; k < r->count; k++) host_put_int(&m->params[x->stride], k, 1);
-  if (spoiled && below(m, 3) == 0) spoil(m, &m->params[x->stride]);
+  if (spoiled && copies_data_below(m, 3) == 0) copies_data_spoil(m, &m->params[x->stride]);
 }
 
 /* The elements of each segment. */
-static void add_up(const struct runs *r, uint64_t *sums) {
+static void copies_data_add_up(const struct runs *r, uint64_t *sums) {
   for (uint64_t k = 0; k < r->count; k++) sums[r->group[k]] += r->length[k];
 }
 
@@ -169,13 +172,13 @@ static void put_source(struct builder *m, const struct copies_target *target,
       own.group[k] = to->group[k / 2];
     }
     r = &own;
-    m->params[p->from.runs] = lengths(m, own.count, own.length);
+    m->params[p->from.runs] = copies_data_lengths(m, own.count, own.length);
     m->params[p->own_each] = single(m, own.count);
   }
   struct runs from = *r;
   from.start = heap_alloc(&m->s->heap, (r->count + 1) * sizeof *from.start);
   for (uint64_t g = 0; g < m->groups; g++) {
-    const uint64_t more = below(m, 2) ? below(m, 10) : 0;
+    const uint64_t more = copies_data_below(m, 2) ? copies_data_below(m, 10) : 0;
     source[g] =
         p->reads_previous ? (uint64_t)host_int(&m->params[target->far], g) : near[g] + more;
   }
@@ -183,13 +186,15 @@ static void put_source(struct builder *m, const struct copies_target *target,
     if (k == 0 || r->group[k] != r->group[k - 1]) at = 0;
     const uint64_t room = source[r->group[k]];
     const bool anywhere = m->overlaps && room >= r->length[k];
-    from.start[k] = anywhere ? below(m, room - r->length[k] + 1) : at;
+    from.start[k] = anywhere ? copies_data_below(m, room - r->length[k] + 1) : at;
     at += r->length[k];
   }
-  m->params[p->source] = lengths(m, m->groups, source);
-  m->params[p->values] = p->reads_previous ? m->params[target->previous]
-                                           : elements(m, p->values, m->params[p->source].total);
-  if (p->positions != NO_PARAM) m->params[p->positions] = lengths(m, m->groups, near);
+  m->params[p->source] = copies_data_lengths(m, m->groups, source);
+  m->params[p->values] = p->reads_previous
+                             ? m->params[target->previous]
+                             : copies_data_elements(m, p->values, m->params[p->source].total);
+  if (p->positions != NO_PARAM)
+    m->params[p->positions] = copies_data_lengths(m, m->groups, near);
   put_index(m, &p->from, &from, spoiled);
   heap_free(&m->s->heap, from.start, (r->count + 1) * sizeof *from.start);
   heap_free(&m->s->heap, source, m->groups * sizeof *source);
@@ -200,14 +205,14 @@ static void put_input(struct builder *m, const struct copies_target *target,
                       const struct copies_input *p, const struct runs *r, bool spoiled) {
   uint64_t *near = heap_alloc(&m->s->heap, m->groups * sizeof *near);
   memset(near, 0, m->groups * sizeof *near);
-  add_up(r, near);
-  if (!target->permutes) m->params[p->near] = lengths(m, m->groups, near);
-  m->params[p->to.runs] = lengths(m, r->count, r->length);
+  copies_data_add_up(r, near);
+  if (!target->permutes) m->params[p->near] = copies_data_lengths(m, m->groups, near);
+  m->params[p->to.runs] = copies_data_lengths(m, r->count, r->length);
   m->params[p->each] = single(m, r->count);
   put_index(m, &p->to, r, spoiled);
   if (p->gathered) put_source(m, target, p, r, near, spoiled);
   if (!p->gathered && p->values != NO_PARAM)
-    m->params[p->values] = elements(m, p->values, r->total);
+    m->params[p->values] = copies_data_elements(m, p->values, r->total);
   heap_free(&m->s->heap, near, m->groups * sizeof *near);
 }
 
@@ -216,26 +221,27 @@ static void put_input(struct builder *m, const struct copies_target *target,
 static uint64_t put_target(struct builder *m, const struct copies_target *target, uint64_t n,
                            uint64_t inner, bool spoiled) {
   struct runs runs[COPIES_INPUTS];
-  m->groups = target->groups == NO_PARAM ? 1 : 1 + below(m, 5);
-  m->gaps = target->permutes || below(m, 2) ? 0 : 1 + below(m, 20);
-  m->shuffles = below(m, 4) == 0;
-  m->overlaps = below(m, 5) == 0;
-  m->equal = below(m, target->permutes ? 2 : 4) == 0;
+  m->groups = target->groups == NO_PARAM ? 1 : 1 + copies_data_below(m, 5);
+  m->gaps = target->permutes || copies_data_below(m, 2) ? 0 : 1 + copies_data_below(m, 20);
+  m->shuffles = copies_data_below(m, 4) == 0;
+  m->overlaps = copies_data_below(m, 5) == 0;
+  m->equal = copies_data_below(m, target->permutes ? 2 : 4) == 0;
   uint64_t *far = heap_alloc(&m->s->heap, m->groups * sizeof *far), total = 0;
   for (uint32_t i = 0; i < target->count; i++) {
     const bool exactly = i == 0 && inner != UINT64_MAX;
-    runs[i] = make_runs(m, exactly ? inner : n / target->count, exactly);
+    runs[i] = copies_data_make_runs(m, exactly ? inner : n / target->count, exactly);
   }
-  lay_out(m, runs, target->count, far);
-  const bool shrinks = spoiled && !target->permutes && below(m, 5) == 0, gone = below(m, 2);
+  copies_data_lay_out(m, runs, target->count, far);
+  const bool shrinks = spoiled && !target->permutes && copies_data_below(m, 5) == 0,
+             gone = copies_data_below(m, 2);
   for (uint64_t g = 0; g < m->groups; g++) {
-    if (shrinks) far[g] = gone ? 0 : far[g] - below(m, far[g] + 1);
+    if (shrinks) far[g] = gone ? 0 : far[g] - copies_data_below(m, far[g] + 1);
     total += far[g];
   }
-  m->params[target->far] = lengths(m, m->groups, far);
+  m->params[target->far] = copies_data_lengths(m, m->groups, far);
   if (target->groups != NO_PARAM) m->params[target->groups] = single(m, m->groups);
   if (target->previous != NO_PARAM)
-    m->params[target->previous] = elements(m, target->previous, total);
+    m->params[target->previous] = copies_data_elements(m, target->previous, total);
   for (uint32_t i = 0; i < target->count; i++) {
     disturb(m, &runs[i], far, target->permutes, spoiled);
     put_input(m, target, &target->inputs[i], &runs[i], spoiled);
@@ -251,7 +257,7 @@ void superop_copies_data(struct suite *s, const struct superop_case *c, uint64_t
   struct builder m = {.s = s, .c = c, .params = params};
   uint64_t inner = UINT64_MAX;
   for (uint32_t i = 0; i < c->copies->count; i++) {
-    m.mean = means[below(&m, sizeof means / sizeof means[0])];
+    m.mean = means[copies_data_below(&m, sizeof means / sizeof means[0])];
     inner = put_target(&m, &c->copies->targets[i], n, inner, spoiled);
   }
 }

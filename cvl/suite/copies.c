@@ -15,22 +15,22 @@ struct builder {
   uint32_t other; /* a scatter that is not the last, or NO_PARAM */
 };
 
-static bool chance(struct builder *m, uint64_t n) {
+static bool copies_chance(struct builder *m, uint64_t n) {
   return rng_one_in(&m->s->rng, n);
 }
 
-static uint32_t param(struct builder *m, enum superop_kind kind) {
+static uint32_t suite_copies_param(struct builder *m, enum superop_kind kind) {
   m->c->params[m->params] = (uint8_t)kind;
   m->c->recipes[m->params] = (struct recipe){.flags = SUPEROP_NONE};
   return m->params++;
 }
 
-static uint32_t node(struct builder *m, uint32_t op, enum type_word type, uint32_t n,
-                     const uint32_t *operands) {
+static uint32_t copies_node(struct builder *m, uint32_t op, enum type_word type, uint32_t n,
+                            const uint32_t *operands) {
   struct superop_node *x = &m->c->nodes[m->nodes];
   *x = (struct superop_node){.op = (uint16_t)op,
                              .type = (uint8_t)type,
-                             .checked = m->c->wild || chance(m, 2),
+                             .checked = m->c->wild || copies_chance(m, 2),
                              .operand_count = (uint8_t)n};
   for (uint32_t i = 0; i < n; i++) x->operands[i] = operands[i];
   return RESULTS + m->nodes++;
@@ -41,8 +41,8 @@ static uint32_t node(struct builder *m, uint32_t op, enum type_word type, uint32
     __VA_ARGS__                                                                                \
   }
 
-static uint32_t constant(struct builder *m, enum superop_kind kind, int64_t x) {
-  const uint32_t result = node(m, OPC_CONST, (enum type_word)kind, 0, NULL);
+static uint32_t suite_copies_constant(struct builder *m, enum superop_kind kind, int64_t x) {
+  const uint32_t result = copies_node(m, OPC_CONST, (enum type_word)kind, 0, NULL);
   struct cvl_value *c = &m->c->nodes[m->nodes - 1].constant;
   switch (kind) {
   case SUPEROP_INT: *c = cvl_scalar_int(m->s->int_elem, x); break;
@@ -54,17 +54,19 @@ static uint32_t constant(struct builder *m, enum superop_kind kind, int64_t x) {
 }
 
 /* A constant spread over the positions of a descriptor with one segment. */
-static uint32_t spread(struct builder *m, enum superop_kind kind, int64_t x, uint32_t over) {
-  const uint32_t c = constant(m, kind, x);
-  return node(m, OPC_DIST, (enum type_word)kind, 2, OPERANDS(c, over));
+static uint32_t copies_spread(struct builder *m, enum superop_kind kind, int64_t x,
+                              uint32_t over) {
+  const uint32_t c = suite_copies_constant(m, kind, x);
+  return copies_node(m, OPC_DIST, (enum type_word)kind, 2, OPERANDS(c, over));
 }
 
 /* The INDEX of runs. Its stride is a parameter, or 1. */
 static uint32_t index_node(struct builder *m, struct copies_index *x, uint32_t each) {
-  x->start = param(m, SUPEROP_INT);
-  x->stride = chance(m, 3) ? param(m, SUPEROP_INT) : NO_PARAM;
-  const uint32_t stride = x->stride == NO_PARAM ? spread(m, SUPEROP_INT, 1, each) : x->stride;
-  return node(m, OPC_INDEX, TW_NONE, 3, OPERANDS(x->start, stride, x->runs));
+  x->start = suite_copies_param(m, SUPEROP_INT);
+  x->stride = copies_chance(m, 3) ? suite_copies_param(m, SUPEROP_INT) : NO_PARAM;
+  const uint32_t stride =
+      x->stride == NO_PARAM ? copies_spread(m, SUPEROP_INT, 1, each) : x->stride;
+  return copies_node(m, OPC_INDEX, TW_NONE, 3, OPERANDS(x->start, stride, x->runs));
 }
 
 /* The values of an input. */
@@ -73,59 +75,59 @@ static uint32_t values(struct builder *m, const struct copies_target *target,
   p->values = NO_PARAM;
   p->gathered = false;
   if (inner != NO_PARAM) return inner;
-  p->values = param(m, m->kind);
-  if (chance(m, 2)) return p->values;
+  p->values = suite_copies_param(m, m->kind);
+  if (copies_chance(m, 2)) return p->values;
   p->gathered = true;
-  p->reads_previous = target->previous != NO_PARAM && chance(m, 4);
+  p->reads_previous = target->previous != NO_PARAM && copies_chance(m, 4);
   if (p->reads_previous)
     m->c->recipes[p->values] = (struct recipe){DATA_ALIAS, target->previous, 0, SUPEROP_NONE};
-  p->source = param(m, SUPEROP_SEGDES);
-  p->positions = chance(m, 4) ? param(m, SUPEROP_SEGDES) : NO_PARAM;
-  p->own_runs = chance(m, 4);
-  p->from.runs = p->own_runs ? param(m, SUPEROP_SEGDES) : p->to.runs;
-  p->own_each = p->own_runs ? param(m, SUPEROP_SEGDES) : p->each;
+  p->source = suite_copies_param(m, SUPEROP_SEGDES);
+  p->positions = copies_chance(m, 4) ? suite_copies_param(m, SUPEROP_SEGDES) : NO_PARAM;
+  p->own_runs = copies_chance(m, 4);
+  p->from.runs = p->own_runs ? suite_copies_param(m, SUPEROP_SEGDES) : p->to.runs;
+  p->own_each = p->own_runs ? suite_copies_param(m, SUPEROP_SEGDES) : p->each;
   const uint32_t i = index_node(m, &p->from, p->own_each);
-  return node(
+  return copies_node(
       m, OPC_BPERMUTE, (enum type_word)m->kind, 4,
       OPERANDS(p->values, i, p->source, p->positions == NO_PARAM ? p->near : p->positions));
 }
 
 /* What the first input is written over; NO_PARAM: an FPERMUTE writes zeros. */
 static uint32_t background(struct builder *m, struct copies_target *target) {
-  const bool is_zero = chance(m, 2);
-  target->previous = is_zero ? NO_PARAM : param(m, m->kind);
+  const bool is_zero = copies_chance(m, 2);
+  target->previous = is_zero ? NO_PARAM : suite_copies_param(m, m->kind);
   if (!is_zero) return target->previous;
   if (target->groups == NO_PARAM)
-    return chance(m, 2) ? NO_PARAM : spread(m, m->kind, 0, target->far);
-  const uint32_t zeros = spread(m, m->kind, 0, target->groups);
-  return node(m, OPC_DIST, (enum type_word)m->kind, 2, OPERANDS(zeros, target->far));
+    return copies_chance(m, 2) ? NO_PARAM : copies_spread(m, m->kind, 0, target->far);
+  const uint32_t zeros = copies_spread(m, m->kind, 0, target->groups);
+  return copies_node(m, OPC_DIST, (enum type_word)m->kind, 2, OPERANDS(zeros, target->far));
 }
 
 /* Adds an input that is written over `before`. */
 static uint32_t add_input(struct builder *m, const struct copies_target *target,
                           struct copies_input *p, uint32_t inner, uint32_t before) {
   const enum type_word type = (enum type_word)m->kind;
-  p->near = target->permutes ? target->far : param(m, SUPEROP_SEGDES);
-  p->to.runs = param(m, SUPEROP_SEGDES);
-  p->each = param(m, SUPEROP_SEGDES);
+  p->near = target->permutes ? target->far : suite_copies_param(m, SUPEROP_SEGDES);
+  p->to.runs = suite_copies_param(m, SUPEROP_SEGDES);
+  p->each = suite_copies_param(m, SUPEROP_SEGDES);
   const uint32_t v = values(m, target, p, inner), i = index_node(m, &p->to, p->each);
-  if (target->permutes) return node(m, OPC_PERMUTE, type, 3, OPERANDS(v, i, p->near));
+  if (target->permutes) return copies_node(m, OPC_PERMUTE, type, 3, OPERANDS(v, i, p->near));
   if (before != NO_PARAM)
-    return node(m, OPC_DPERMUTE, type, 5, OPERANDS(v, i, before, p->near, target->far));
-  const uint32_t flags = spread(m, SUPEROP_BOOL, !chance(m, 12), p->near);
-  return node(m, OPC_FPERMUTE, type, 5, OPERANDS(v, i, flags, p->near, target->far));
+    return copies_node(m, OPC_DPERMUTE, type, 5, OPERANDS(v, i, before, p->near, target->far));
+  const uint32_t flags = copies_spread(m, SUPEROP_BOOL, !copies_chance(m, 12), p->near);
+  return copies_node(m, OPC_FPERMUTE, type, 5, OPERANDS(v, i, flags, p->near, target->far));
 }
 
 static uint32_t add_target(struct builder *m, struct copies_target *target, uint32_t most,
                            uint32_t inner) {
-  target->permutes = chance(m, 6);
-  target->far = param(m, SUPEROP_SEGDES);
-  target->groups = chance(m, 2) ? param(m, SUPEROP_SEGDES) : NO_PARAM;
+  target->permutes = copies_chance(m, 6);
+  target->far = suite_copies_param(m, SUPEROP_SEGDES);
+  target->groups = copies_chance(m, 2) ? suite_copies_param(m, SUPEROP_SEGDES) : NO_PARAM;
   target->count = target->permutes ? 1 : 1 + (uint32_t)rng_below(&m->s->rng, most);
   target->previous = NO_PARAM;
   uint32_t result = target->permutes ? NO_PARAM : background(m, target);
   for (uint32_t i = 0; i < target->count; i++) {
-    if (i > 0 && chance(m, 8)) m->other = result;
+    if (i > 0 && copies_chance(m, 8)) m->other = result;
     result = add_input(m, target, &target->inputs[i], i == 0 ? inner : NO_PARAM, result);
   }
   return result;
@@ -156,7 +158,7 @@ bool superop_copies_make(struct suite *s, struct arena *arena, const struct mixt
                            .params = c->params,
                            .nodes = c->nodes,
                            .outputs = c->outputs};
-  if (mix->wild && m.other == NO_PARAM && chance(&m, 6)) { /* only checks */
+  if (mix->wild && m.other == NO_PARAM && copies_chance(&m, 6)) { /* only checks */
     c->op.output_count = 0;
     c->nodes[m.nodes - 1].checked = true;
   }

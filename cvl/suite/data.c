@@ -104,7 +104,7 @@ void data_fill_grid(struct suite *s, struct host_value *v, unsigned operand) {
 
 enum int_flavour { INT_SMALL, INT_ANY, INT_SPECIAL, INT_FLAVOURS };
 
-static int64_t random_int(struct rng *r, enum int_flavour f) {
+static int64_t data_random_int(struct rng *r, enum int_flavour f) {
   switch (f) {
   case INT_SMALL: return (int64_t)rng_below(r, 17) - 8;
   case INT_SPECIAL: return int_specials[rng_below(r, INT_SPECIALS)];
@@ -198,7 +198,7 @@ void data_fill(struct suite *s, enum call_kind kind, enum cvl_op op, struct host
   bool rare = rng_one_in(&s->rng, 2);
   switch (elem_info((enum cvl_elem)v->elem)->klass) {
   case CLASS_INT:
-    for (uint64_t i = 0; i < v->n; i++) host_put_int(v, i, random_int(&s->rng, f));
+    for (uint64_t i = 0; i < v->n; i++) host_put_int(v, i, data_random_int(&s->rng, f));
     return;
   case CLASS_FLOAT: fill_reals(s, kind, op, v); return;
   case CLASS_BOOL:
@@ -247,8 +247,8 @@ static uint64_t next_length(struct rng *r, enum shape shape, uint64_t k, uint64_
   return 0;
 }
 
-static uint64_t segment_count(struct suite *s, enum shape shape, uint64_t n,
-                              struct host_value *out) {
+static uint64_t data_segment_count(struct suite *s, enum shape shape, uint64_t n,
+                                   struct host_value *out) {
   struct rng r = {s->rng.state};
   uint64_t k = 0, left = n;
   for (; left > 0 || (shape == SHAPE_ONE && k == 0); k++) {
@@ -270,10 +270,10 @@ struct host_value shape_make(struct suite *s, enum shape shape, uint64_t n) {
   if (shape == SHAPE_FOURS || shape == SHAPE_QUARTERS) n -= n % 4;
   if (shape == SHAPE_SEVENS) n -= n % 7;
   rng_next(&s->rng);
-  if (!empty) count = segment_count(s, shape, n, NULL);
+  if (!empty) count = data_segment_count(s, shape, n, NULL);
   struct host_value d = host_segdes(&s->heap, count);
   for (uint64_t k = 0; empty && k < count; k++) host_put_int(&d, k, 0);
-  if (!empty) segment_count(s, shape, n, &d);
+  if (!empty) data_segment_count(s, shape, n, &d);
   d.total = n;
   return d;
 }

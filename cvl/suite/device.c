@@ -32,7 +32,7 @@ static void check_device(struct suite *s, const void *data, const struct host_va
 }
 
 /* The copy is another's: releasing the vector, later operations and `close` leave it alone. */
-static void there_and_back(struct suite *s, enum cvl_elem e, uint64_t n, bool closes) {
+static void device_there_and_back(struct suite *s, enum cvl_elem e, uint64_t n, bool closes) {
   struct host_value h = suite_numbers(s, e, n);
   struct cvl_value v;
   struct cvl_export exported;
@@ -149,7 +149,7 @@ static void into_memory_still_read(struct suite *s, uint64_t n) {
 }
 
 /* Each allocation fails once; nothing is handed out then. */
-static void without_memory(struct suite *s) {
+static void device_without_memory(struct suite *s) {
   struct host_value h = suite_numbers(s, s->float_elem, 5000);
   struct cvl_value v, w;
   struct cvl_export exported;
@@ -181,10 +181,10 @@ void chapter_device(struct suite *s) {
   if (!s->b->device_memory) return;
   for (int i = 0; i < 3; i++) {
     for (uint64_t n = 0; n < 400000 && !s->failed; n = 7 * n + 1) {
-      there_and_back(s, elems[i], n, n % 3 == 2);
+      device_there_and_back(s, elems[i], n, n % 3 == 2);
     }
   }
   for (uint64_t n = 1; n < 100000 && !s->failed; n = 9 * n + 1) of_results(s, n);
   for (uint64_t n = 10; n < 100000 && !s->failed; n = 9 * n + 1) into_memory_still_read(s, n);
-  if (!s->failed) without_memory(s);
+  if (!s->failed) device_without_memory(s);
 }

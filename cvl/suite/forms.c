@@ -58,8 +58,8 @@ static void spoil_flags(struct suite *s, struct host_value *flags) {
     host_put_int(flags, i, 0);
 }
 
-static void run_form(struct suite *s, int n, enum shape shape, enum operand_form form,
-                     enum index_form index) {
+static void forms_run_form(struct suite *s, int n, enum shape shape, enum operand_form form,
+                           enum index_form index) {
   if (is_left_out(s)) return;
   struct test_case t;
   snprintf(s->where, sizeof s->where, ", %u threads, n = %d, shape %s, form %d, index %d",
@@ -75,7 +75,7 @@ static void run_form(struct suite *s, int n, enum shape shape, enum operand_form
 
 /* How many elements in this shape: all of a device's thread that makes words of flags, several
  * tiles of lengths. */
-static int elements_of(const struct suite *s, enum shape shape) {
+static int forms_elements_of(const struct suite *s, enum shape shape) {
   enum { FLAGS = 17000, LENGTHS = 9000 };
   if (shape == SHAPE_ONES) return LENGTHS;
   return s->item->kind == CALL_PACK && shape == SHAPE_ONE ? FLAGS : COUNT;
@@ -101,9 +101,10 @@ static void run_shapes(struct suite *s) {
     for (int form = ALL_EQUAL_ELEMENTS; form < OPERAND_FORMS; form++) {
       for (int index = 0; index < indices && !s->failed; index++) {
         const enum operand_form f = (enum operand_form)form;
-        run_form(s, elements_of(s, shapes[i]), shapes[i], f, (enum index_form)index);
+        forms_run_form(s, forms_elements_of(s, shapes[i]), shapes[i], f,
+                       (enum index_form)index);
         if (is_scatter(s) && i % 2 && !s->failed)
-          run_form(s, 2 * COUNT, shapes[i], f, (enum index_form)index);
+          forms_run_form(s, 2 * COUNT, shapes[i], f, (enum index_form)index);
       }
     }
   }
@@ -119,7 +120,7 @@ static void run_other_scans(struct suite *s) {
             {40000, SHAPE_QUARTERS}, {5000, SHAPE_FEW},   {5000, SHAPE_SEVENS}};
   for (int form = STORED_ELEMENTS; form < OPERAND_FORMS; form++) {
     for (size_t i = 0; i < sizeof of / sizeof of[0] && !s->failed; i++)
-      run_form(s, of[i].n, of[i].shape, (enum operand_form)form, STORED_INDEX);
+      forms_run_form(s, of[i].n, of[i].shape, (enum operand_form)form, STORED_INDEX);
   }
 }
 
@@ -127,7 +128,7 @@ static void run_other_scans(struct suite *s) {
  * left. */
 static void run_other_ranks(struct suite *s) {
   for (int form = STORED_ELEMENTS; form < OPERAND_FORMS && !s->failed; form++)
-    run_form(s, COUNT, SHAPE_SEVENS, (enum operand_form)form, STORED_INDEX);
+    forms_run_form(s, COUNT, SHAPE_SEVENS, (enum operand_form)form, STORED_INDEX);
 }
 
 void suite_run_forms(struct suite *s) {

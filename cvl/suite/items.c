@@ -10,8 +10,8 @@ static const char *class_name(enum elem_class class) {
   return names[class];
 }
 
-static void add(struct item_list *list, const char *suffix, enum call_kind kind, enum cvl_op op,
-                enum elem_class class, enum item_size size) {
+static void items_add(struct item_list *list, const char *suffix, enum call_kind kind,
+                      enum cvl_op op, enum elem_class class, enum item_size size) {
   if (list->count == ITEMS_MAX) abort();
   struct item *it = &list->items[list->count++];
   *it = (struct item){.kind = kind, .op = op, .klass = class, .size = size};
@@ -35,7 +35,7 @@ static void add_segmented(struct item_list *list, enum call_kind kind, const cha
       const enum elem_class class = type_word_class((enum type_word)type);
       const char *suffix = combine_row(info->operation, class) ? name : "";
       if (!(info->types >> type & 1)) continue;
-      add(list, suffix, kind, info->operation, class, ITEM_SEGMENTED);
+      items_add(list, suffix, kind, info->operation, class, ITEM_SEGMENTED);
     }
   }
 }
@@ -60,14 +60,15 @@ static void add_moving(struct item_list *list) {
   };
   for (size_t i = 0; i < sizeof moving / sizeof moving[0]; i++) {
     for (int class = CLASS_INT; class <= CLASS_BOOL; class ++) {
-      add(list, "", moving[i].kind, moving[i].op, (enum elem_class) class, moving[i].size);
+      items_add(list, "", moving[i].kind, moving[i].op, (enum elem_class) class,
+                moving[i].size);
     }
   }
-  add(list, "", CALL_INDEX, OP_INDEX, CLASS_INT, ITEM_SEGMENTED);
-  add(list, "", CALL_MAKE_SEGDES, OP_MAKE_SEGDES, CLASS_INT, ITEM_SEGMENTED);
-  add(list, "", CALL_LENGTHS, OP_LENGTHS, CLASS_INT, ITEM_SEGMENTED);
-  add(list, "", CALL_RANDOM, OP_RAND, CLASS_INT, ITEM_FLAT);
-  add(list, "", CALL_ASSERT, OP_ASSERT, CLASS_INT, ITEM_FLAT);
+  items_add(list, "", CALL_INDEX, OP_INDEX, CLASS_INT, ITEM_SEGMENTED);
+  items_add(list, "", CALL_MAKE_SEGDES, OP_MAKE_SEGDES, CLASS_INT, ITEM_SEGMENTED);
+  items_add(list, "", CALL_LENGTHS, OP_LENGTHS, CLASS_INT, ITEM_SEGMENTED);
+  items_add(list, "", CALL_RANDOM, OP_RAND, CLASS_INT, ITEM_FLAT);
+  items_add(list, "", CALL_ASSERT, OP_ASSERT, CLASS_INT, ITEM_FLAT);
 }
 
 void items_make(struct item_list *list) {
@@ -75,7 +76,7 @@ void items_make(struct item_list *list) {
   list->count = 0;
   const struct map_row *maps = map_rows(&count);
   for (size_t i = 0; i < count; i++) {
-    add(list, "", CALL_ELEMENTWISE, maps[i].op, maps[i].in, ITEM_FLAT);
+    items_add(list, "", CALL_ELEMENTWISE, maps[i].op, maps[i].in, ITEM_FLAT);
   }
 #define SEGMENTED(kind, function) add_segmented(list, CALL_##kind, "_" #kind);
 #include "cvl/segmented.def"

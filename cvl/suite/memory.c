@@ -8,8 +8,8 @@
 
 /* ---- positions ---- */
 
-static bool apply(struct suite *s, enum cvl_op op, const struct host_value *x,
-                  struct host_value *y) {
+static bool memory_apply(struct suite *s, enum cvl_op op, const struct host_value *x,
+                         struct host_value *y) {
   struct cvl_value v, out;
   if (!suite_upload(s, x, true, &v)) return false;
   v.owned = 1;
@@ -31,7 +31,7 @@ static void check_tail(struct suite *s, enum cvl_op op, const struct host_value 
   want.data = (char *)y->data + first * bytes;
   snprintf(s->where, sizeof s->where, ", %s of elements %" PRIu64 " to %" PRIu64,
            op_info(op)->name, first, first + n - 1);
-  if (!apply(s, op, &range, &got)) return;
+  if (!memory_apply(s, op, &range, &got)) return;
   suite_compare(s, &want, &got, 0, "result at another position");
   s->cases++;
   host_free(&s->heap, &got);
@@ -45,7 +45,7 @@ void chapter_positions(struct suite *s) {
     if (!op_is_approximate(op)) continue;
     for (int round = 0; round < 4 && !s->failed; round++) {
       data_fill(s, CALL_ELEMENTWISE, op, &x);
-      if (!apply(s, op, &x, &y)) break;
+      if (!memory_apply(s, op, &x, &y)) break;
       for (uint64_t first = 0; first < 40 && !s->failed; first++) {
         check_tail(s, op, &x, &y, first, first % 2 ? 1 : N - 40);
       }

@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-static bool own_range(struct suite *s, const struct cvl_value *v, uint64_t range[2]) {
+static bool suite_own_range(struct suite *s, const struct cvl_value *v, uint64_t range[2]) {
   return s->b->processes->own_range(s->ctx, v, &range[0], &range[1]) ||
          suite_fail(s, "own_range failed");
 }
@@ -47,7 +47,7 @@ static bool has_range(struct suite *s, const struct cvl_value *v, const struct h
 }
 
 /* What processes with lower numbers have in all; nobody gets that if one cannot go on. */
-static void sums_before(struct suite *s) {
+static void own_sums_before(struct suite *s) {
   const uint64_t p = s->b->processes->process(s->ctx);
   uint64_t before = UINT64_MAX, none = 7;
   s->cases++;
@@ -59,10 +59,10 @@ static void sums_before(struct suite *s) {
 }
 
 /* Takes v. */
-static void read_own(struct suite *s, struct cvl_value v, const struct host_value *h) {
+static void own_read_own(struct suite *s, struct cvl_value v, const struct host_value *h) {
   uint64_t range[2];
   s->cases++;
-  if (own_range(s, &v, range)) {
+  if (suite_own_range(s, &v, range)) {
     cover(s, range, h->n);
     const bool good = s->failed || has_range(s, &v, h, range);
     if (s->b->processes->any(s->ctx, !good)) suite_fail(s, "a process reads other elements");
@@ -73,7 +73,7 @@ static void read_own(struct suite *s, struct cvl_value v, const struct host_valu
 static void read_stored(struct suite *s, struct host_value h, bool sliced) {
   struct cvl_value v;
   if (sliced ? suite_upload_slice(s, &h, &v) : suite_upload(s, &h, false, &v))
-    read_own(s, v, &h);
+    own_read_own(s, v, &h);
   host_free(&s->heap, &h);
   if (!s->failed) suite_no_error(s);
 }
@@ -93,7 +93,7 @@ static void read_packed(struct suite *s, struct host_value d) {
   for (int i = 0; i < 2 && packs && !s->failed; i++) {
     struct cvl_value v;
     if (!packed_fits(&packing, both[i]) || !packed_upload(s, &packing, both[i], &v)) continue;
-    if (resolved(s, &v)) read_own(s, v, both[i]);
+    if (resolved(s, &v)) own_read_own(s, v, both[i]);
   }
   packed_end(s, &packing);
   host_free(&s->heap, &x);
@@ -102,7 +102,7 @@ static void read_packed(struct suite *s, struct host_value d) {
 }
 
 /* After a fault all are refused. */
-static void refused(struct suite *s) {
+static void own_refused(struct suite *s) {
   const struct cvl_size one = {1, 0}, two = {2, 0};
   const struct cvl_value v = cvl_scalar_bool(false);
   struct cvl_error e;
@@ -128,6 +128,6 @@ void chapter_own(struct suite *s) {
       if (!s->failed) read_packed(s, shape_make(s, (enum shape)shape, sizes[i]));
     }
   }
-  if (!s->failed) sums_before(s);
-  if (!s->failed) refused(s);
+  if (!s->failed) own_sums_before(s);
+  if (!s->failed) own_refused(s);
 }

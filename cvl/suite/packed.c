@@ -43,8 +43,8 @@ bool packed_begin(struct suite *s, const struct host_value *segments, uint64_t n
 }
 
 /* The elements of v, each segment behind others: copies, which mean nothing. */
-static struct host_value with_others(struct suite *s, const struct packed_operands *p,
-                                     const struct host_value *v) {
+static struct host_value packed_with_others(struct suite *s, const struct packed_operands *p,
+                                            const struct host_value *v) {
   struct host_value x = host_vector(&s->heap, (enum cvl_elem)v->elem, p->all.total);
   uint64_t at = 0, from = 0;
   memset(x.data, 0, host_bytes(&x));
@@ -57,9 +57,10 @@ static struct host_value with_others(struct suite *s, const struct packed_operan
 }
 
 /* What PACK gives: a vector and its descriptor. */
-static bool upload(struct suite *s, const struct packed_operands *p, const struct host_value *v,
-                   struct cvl_value out[CALL_RESULTS]) {
-  struct host_value x = with_others(s, p, v);
+static bool suite_packed_upload(struct suite *s, const struct packed_operands *p,
+                                const struct host_value *v,
+                                struct cvl_value out[CALL_RESULTS]) {
+  struct host_value x = packed_with_others(s, p, v);
   struct cvl_value long_vector = {0};
   bool ok = suite_upload(s, &x, false, &long_vector);
   host_free(&s->heap, &x);
@@ -82,11 +83,11 @@ bool packed_upload(struct suite *s, const struct packed_operands *p, const struc
   struct cvl_value packed[CALL_RESULTS];
   const bool vector = v->form == HOST_VECTOR;
   if (vector) {
-    if (!upload(s, p, v, packed)) return false;
+    if (!suite_packed_upload(s, p, v, packed)) return false;
   } else {
     zeros = host_vector(&s->heap, CVL_BOOL, p->kept.total);
     memset(zeros.data, 0, host_bytes(&zeros));
-    const bool ok = upload(s, p, &zeros, packed);
+    const bool ok = suite_packed_upload(s, p, &zeros, packed);
     host_free(&s->heap, &zeros);
     if (!ok) return false;
   }

@@ -17,7 +17,7 @@ struct lent {
   size_t bytes; /* of all pages; the last one cannot be touched */
 };
 
-static void end_export(void *with) {
+static void shared_end_export(void *with) {
   struct lent *l = with;
   l->suite->lent--;
   munmap(l->pages, l->bytes);
@@ -46,12 +46,12 @@ bool suite_export(struct suite *s, const struct host_value *h, struct cvl_value 
   if (!data) return suite_fail(s, "the system has no memory to export");
   s->lent++;
   return s->b->sharing->import_vector(s->ctx, ++s->site, (enum cvl_elem)h->elem, h->n, data,
-                                      (struct cvl_notice){end_export, l}, out);
+                                      (struct cvl_notice){shared_end_export, l}, out);
 }
 
 /* ---- borrowing ---- */
 
-static void count(void *with) {
+static void shared_count(void *with) {
   ++*(int *)with;
 }
 
@@ -62,7 +62,7 @@ static void check_borrowed(struct suite *s, const struct host_value *h, const vo
   struct host_value got;
   s->cases++;
   if (!s->b->sharing->import_vector(s->ctx, ++s->site, (enum cvl_elem)h->elem, h->n, data,
-                                    (struct cvl_notice){count, &calls}, &v)) {
+                                    (struct cvl_notice){shared_count, &calls}, &v)) {
     suite_fail(s, "import failed");
     return;
   }
@@ -104,7 +104,7 @@ static void borrow_to_the_end(struct suite *s) {
   for (uint64_t n = 1; n < 3 && !s->failed; n++) {
     s->b->fail_allocation(s->ctx, n);
     bool ok = s->b->sharing->import_vector(s->ctx, ++s->site, s->float_elem, h.n, h.data,
-                                           (struct cvl_notice){count, &calls}, &v);
+                                           (struct cvl_notice){shared_count, &calls}, &v);
     bool fault = s->b->check(s->ctx, true, &e);
     s->b->fail_allocation(s->ctx, 0);
     expected++;
@@ -114,7 +114,7 @@ static void borrow_to_the_end(struct suite *s) {
   }
   for (int i = 0; i < 3 && !s->failed; i++, expected++) { /* not released */
     if (!s->b->sharing->import_vector(s->ctx, ++s->site, s->float_elem, h.n, h.data,
-                                      (struct cvl_notice){count, &calls}, &v)) {
+                                      (struct cvl_notice){shared_count, &calls}, &v)) {
       suite_fail(s, "import failed");
     }
   }
@@ -134,21 +134,21 @@ struct made {
   _Atomic unsigned char *asked;
 };
 
-static void fill(void *with, uint64_t first, uint64_t n, void *to) {
+static void shared_fill(void *with, uint64_t first, uint64_t n, void *to) {
   const struct made *m = with;
   const size_t each = elem_info((enum cvl_elem)m->elements->elem)->bytes;
   memcpy(to, (const char *)m->elements->data + first * each, (size_t)n * each);
   for (uint64_t i = first; i < first + n; i++) m->asked[i]++;
 }
 
-static void generate(struct suite *s, enum cvl_elem e, uint64_t n) {
+static void shared_generate(struct suite *s, enum cvl_elem e, uint64_t n) {
   struct host_value h = suite_numbers(s, e, n), got;
   struct made m = {&h, calloc(n + 1, 1)};
   struct cvl_value v;
   s->cases++;
   snprintf(s->where, sizeof s->where, ", %" PRIu64 " elements made", n);
-  if (!s->b->generators->generate(s->ctx, ++s->site, e, n, &(struct cvl_filler){fill, &m},
-                                  &v)) {
+  if (!s->b->generators->generate(s->ctx, ++s->site, e, n,
+                                  &(struct cvl_filler){shared_fill, &m}, &v)) {
     suite_fail(s, "generate failed");
   } else {
     for (uint64_t i = 0; i < n && !s->failed; i++) {
@@ -203,7 +203,7 @@ static void generate_without_memory(struct suite *s) {
   snprintf(s->where, sizeof s->where, ", the first allocation fails");
   s->b->fail_allocation(s->ctx, 1);
   const bool ok = s->b->generators->generate(s->ctx, ++s->site, s->int_elem, h.n,
-                                             &(struct cvl_filler){fill, &m}, &v);
+                                             &(struct cvl_filler){shared_fill, &m}, &v);
   if (!s->b->check(s->ctx, true, &e) || e.kind != CVL_E_MEMORY) {
     suite_fail(s, "not a MEMORY fault");
   }
@@ -263,7 +263,7 @@ static void use_what_is_lent(struct suite *s, struct cvl_value v, const struct h
   if (!s->failed) suite_no_error(s);
 }
 
-static void lend(struct suite *s, uint64_t n, bool closes) {
+static void shared_lend(struct suite *s, uint64_t n, bool closes) {
   struct host_value h = host_vector(&s->heap, s->int_elem, n);
   struct cvl_value v;
   struct cvl_export exported[2];
@@ -316,7 +316,7 @@ static void within_a_limit(struct suite *s) {
     }
     for (int i = 0; i < wanted && !s->failed; i++) {
       if (s->b->sharing->import_vector(s->ctx, ++s->site, s->int_elem, ELEMENTS / 4, h.data,
-                                       (struct cvl_notice){count, &calls}, &v)) {
+                                       (struct cvl_notice){shared_count, &calls}, &v)) {
         s->b->release(s->ctx, &v);
       } else {
         suite_fail(s, "vector %d is not borrowed", i);
@@ -335,7 +335,7 @@ void chapter_shared(struct suite *s) {
   for (int i = 0; i < 3 && !s->failed; i++) {
     if (s->b->sharing) borrow_any(s, elems[i]);
     for (uint64_t n = 0; n < 400000 && s->b->generators && !s->failed; n = 7 * n + 1) {
-      generate(s, elems[i], n);
+      shared_generate(s, elems[i], n);
     }
   }
   for (int shape = 0; shape < SHAPES && s->b->generators; shape++) {
@@ -347,6 +347,6 @@ void chapter_shared(struct suite *s) {
   if (s->b->sharing && !s->failed) borrow_to_the_end(s);
   if (s->b->generators && !s->failed) generate_without_memory(s);
   for (uint64_t n = 0; n < 400000 && s->b->sharing && !s->failed; n = 7 * n + 1) {
-    lend(s, n, n % 3 == 2);
+    shared_lend(s, n, n % 3 == 2);
   }
 }

@@ -18,7 +18,7 @@ static void put_range(struct host_value *to, uint64_t at, const struct host_valu
   for (uint64_t i = 0; i < n; i++) host_copy(to, at + i, h, first + i);
 }
 
-static void add_up(struct host_value *h) {
+static void slices_add_up(struct host_value *h) {
   if (h->form != HOST_SEGDES) return;
   h->total = 0;
   for (uint64_t k = 0; k < h->n; k++) h->total += host_segment(h, k);
@@ -28,7 +28,7 @@ static struct host_value host_range(struct suite *s, const struct host_value *h,
                                     uint64_t n) {
   struct host_value range = host_like(s, h, n);
   put_range(&range, 0, h, first, n);
-  add_up(&range);
+  slices_add_up(&range);
   return range;
 }
 
@@ -49,8 +49,8 @@ static bool same_as(struct suite *s, const struct cvl_value *v, const struct hos
   return same;
 }
 
-static bool slice(struct suite *s, const struct cvl_value *v, uint64_t first, uint64_t n,
-                  struct cvl_value *out) {
+static bool slices_slice(struct suite *s, const struct cvl_value *v, uint64_t first, uint64_t n,
+                         struct cvl_value *out) {
   *out = (struct cvl_value){0};
   if (!s->b->slices->slice(s->ctx, ++s->site, v, first, n, out))
     return suite_fail(s, "slice failed");
@@ -75,7 +75,7 @@ static void draw_others(struct suite *s, struct host_value *h, uint64_t first, u
 }
 
 /* A vector that is filled, which is a CVL_VECTOR even with one element: v becomes that. */
-static bool refill(struct suite *s, const struct host_value *h, struct cvl_value *v) {
+static bool slices_refill(struct suite *s, const struct host_value *h, struct cvl_value *v) {
   struct cvl_value filled;
   if (!s->b->slices->allocate(s->ctx, ++s->site, (enum cvl_elem)h->elem, h->n, &filled))
     return suite_fail(s, "allocate failed");
@@ -96,13 +96,13 @@ bool suite_upload_slice(struct suite *s, const struct host_value *h, struct cvl_
   draw_others(s, &all, 0, before);
   put_range(&all, before, h, 0, h->n);
   draw_others(s, &all, before + h->n, after);
-  add_up(&all);
+  slices_add_up(&all);
   bool ok = suite_upload(s, &all, rng_one_in(&s->rng, 2), &v);
   host_free(&s->heap, &all);
   if (!ok) return false;
-  ok = slice(s, &v, before, h->n, out);
+  ok = slices_slice(s, &v, before, h->n, out);
   s->b->release(s->ctx, &v);
-  return ok && (h->form == HOST_SEGDES || rng_one_in(&s->rng, 2) || refill(s, h, out));
+  return ok && (h->form == HOST_SEGDES || rng_one_in(&s->rng, 2) || slices_refill(s, h, out));
 }
 
 /* ---- slices themselves ---- */
@@ -136,7 +136,7 @@ static void slice_again(struct suite *s, struct cvl_value v, const struct host_v
   draw_range(s, h->n, &first, &n);
   v.owned = 1;
   struct host_value want = host_range(s, h, first, n);
-  if (slice(s, &v, first, n, &out)) {
+  if (slices_slice(s, &v, first, n, &out)) {
     same_as(s, &out, &want, "slice of a slice");
     if (want.form == HOST_VECTOR)
       give_slice(s, out);
@@ -157,7 +157,7 @@ static void slice_one(struct suite *s, struct cvl_value v, const struct host_val
   snprintf(s->where + length, sizeof s->where - length, ", %d of them from %d on", (int)n,
            (int)first);
   s->cases++;
-  const bool sliced = slice(s, &v, first, n, &out);
+  const bool sliced = slices_slice(s, &v, first, n, &out);
   if (!keeps) s->b->release(s->ctx, &v);
   if (sliced) {
     same_as(s, &out, &want, "slice");
@@ -227,7 +227,7 @@ static void slice_packed(struct suite *s, struct host_value d) {
 typedef bool attempt(struct suite *, const struct cvl_value *operands, struct cvl_value *out);
 
 /* Allocation 1, 2, 3 ... of the attempt fails, until none is left to fail. */
-static void sweep(struct suite *s, attempt *try, const struct cvl_value *operands) {
+static void slices_sweep(struct suite *s, attempt *try, const struct cvl_value *operands) {
   enum { MOST = 100 };
   bool done = false;
   for (uint64_t n = 1; n < MOST && !done && !s->failed; n++) {
@@ -265,11 +265,11 @@ static bool try_concatenate(struct suite *s, const struct cvl_value *d, struct c
   return s->b->slices->concatenate(s->ctx, ++s->site, 3, all, out);
 }
 
-static void without_memory(struct suite *s, struct host_value h, attempt *try) {
+static void slices_without_memory(struct suite *s, struct host_value h, attempt *try) {
   struct cvl_value v;
   snprintf(s->where, sizeof s->where, ", an allocation fails");
   if (!s->failed && suite_upload(s, &h, false, &v)) {
-    sweep(s, try, &v);
+    slices_sweep(s, try, &v);
     s->b->release(s->ctx, &v);
     if (!s->failed) suite_no_error(s);
   }
@@ -293,8 +293,8 @@ void chapter_slices(struct suite *s) {
       if (!s->failed) slice_packed(s, shape_make(s, (enum shape)shape, n));
     }
   }
-  without_memory(s, suite_numbers(s, s->float_elem, 100), try_slice);
-  without_memory(s, shape_make(s, SHAPE_POWER, 5000), try_slice);
+  slices_without_memory(s, suite_numbers(s, s->float_elem, 100), try_slice);
+  slices_without_memory(s, shape_make(s, SHAPE_POWER, 5000), try_slice);
 }
 
 /* ---- vectors that are filled ---- */
@@ -367,7 +367,7 @@ void chapter_fill(struct suite *s) {
         fill_vector(s, suite_numbers(s, elems[e], sizes[i]), chunks[k]);
     }
   }
-  without_memory(s, suite_numbers(s, s->int_elem, 100), try_allocate);
+  slices_without_memory(s, suite_numbers(s, s->int_elem, 100), try_allocate);
 }
 
 /* ---- concatenation ---- */
@@ -382,7 +382,7 @@ static struct host_value draw_descriptor(struct suite *s, bool equal) {
   if (!equal) return shape_make(s, (enum shape)rng_below(&s->rng, SHAPES), n);
   struct host_value d = host_segdes(&s->heap, rng_below(&s->rng, 4));
   for (uint64_t k = 0; k < d.n; k++) host_put_int(&d, k, 3);
-  add_up(&d);
+  slices_add_up(&d);
   return d;
 }
 
@@ -398,7 +398,7 @@ static void concatenate_all(struct suite *s, uint64_t n, struct host_value *h) {
   }
   all = host_segdes(&s->heap, count);
   for (uint64_t i = 0; i < n; at += h[i++].n) put_range(&all, at, &h[i], 0, h[i].n);
-  add_up(&all);
+  slices_add_up(&all);
   if (!s->failed && !s->b->slices->concatenate(s->ctx, ++s->site, n, v, &out)) {
     suite_fail(s, "concatenate failed");
   } else if (!s->failed) {
@@ -414,7 +414,7 @@ static void concatenate_all(struct suite *s, uint64_t n, struct host_value *h) {
   if (!s->failed) suite_no_error(s);
 }
 
-static void concatenate(struct suite *s, uint64_t n, bool equal) {
+static void slices_concatenate(struct suite *s, uint64_t n, bool equal) {
   struct host_value h[MOST_DESCRIPTORS];
   snprintf(s->where, sizeof s->where, ", %d descriptors%s", (int)n, equal ? ", equal" : "");
   for (uint64_t i = 0; i < n; i++) h[i] = draw_descriptor(s, equal);
@@ -430,18 +430,18 @@ static void concatenate_long(struct suite *s, uint64_t before) {
   for (uint64_t i = 0; i < before; i++) {
     h[i] = host_segdes(&s->heap, 2);
     for (uint64_t k = 0; k < 2; k++) host_put_int(&h[i], k, (int64_t)(i % 2 + 1));
-    add_up(&h[i]);
+    slices_add_up(&h[i]);
   }
   h[before] = host_segdes(&s->heap, SEGMENTS);
   for (uint64_t k = 0; k < SEGMENTS; k++)
     host_put_int(&h[before], k, before ? 3 : (int64_t)(k % 4));
-  add_up(&h[before]);
+  slices_add_up(&h[before]);
   concatenate_all(s, before + 1, h);
 }
 
 /* A total that is no length, at this segment of descriptors of so many. */
-static void expect_total(struct suite *s, const struct cvl_value *all, uint64_t n,
-                         int64_t position) {
+static void slices_expect_total(struct suite *s, const struct cvl_value *all, uint64_t n,
+                                int64_t position) {
   struct cvl_value out;
   struct cvl_error e;
   const struct cvl_error want = {.kind = CVL_E_TOTAL, .site = ++s->site, .position = position};
@@ -463,8 +463,8 @@ static void too_large(struct suite *s) {
     suite_fail(s, "segdes_from_host failed");
     return;
   }
-  expect_total(s, (struct cvl_value[]){large, four}, 2, 5);
-  expect_total(s, (struct cvl_value[]){cvl_one_segment(3), four, large}, 3, 8);
+  slices_expect_total(s, (struct cvl_value[]){large, four}, 2, 5);
+  slices_expect_total(s, (struct cvl_value[]){cvl_one_segment(3), four, large}, 3, 8);
   s->b->release(s->ctx, &large);
   s->b->release(s->ctx, &four);
   if (!s->failed) suite_no_error(s);
@@ -476,10 +476,10 @@ void chapter_concatenate(struct suite *s) {
   if (!s->b->slices) return;
   for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++) {
     for (int round = 0; round < ROUNDS && !s->failed; round++)
-      concatenate(s, numbers[i], round % 3 == 0);
+      slices_concatenate(s, numbers[i], round % 3 == 0);
   }
   if (!s->failed) concatenate_long(s, 0);
   if (!s->failed) concatenate_long(s, MOST_DESCRIPTORS - 1);
   if (!s->failed) too_large(s);
-  without_memory(s, shape_make(s, SHAPE_POWER, 1000), try_concatenate);
+  slices_without_memory(s, shape_make(s, SHAPE_POWER, 1000), try_concatenate);
 }

@@ -9,13 +9,13 @@
 enum { SUBS = 3, CHUNKS = 10 };
 
 /* The context that the suite uses, for a while. */
-static struct cvl_context *use(struct suite *s, struct cvl_context *ctx) {
+static struct cvl_context *sub_use(struct suite *s, struct cvl_context *ctx) {
   struct cvl_context *before = s->ctx;
   s->ctx = ctx;
   return before;
 }
 
-static struct cvl_context *open_one(struct suite *s) {
+static struct cvl_context *sub_open_one(struct suite *s) {
   struct cvl_context *sub = s->b->open_sub(s->ctx);
   if (!sub) suite_fail(s, "a sub-context could not be opened");
   return sub;
@@ -66,8 +66,8 @@ static void holds_nothing(struct suite *s) {
 
 /* Segments first .. first + n, whose elements begin at `start`, in the current sub-context;
  * where they end. */
-static uint64_t scan_chunk(struct suite *s, const struct parent *p, uint64_t first, uint64_t n,
-                           uint64_t start) {
+static uint64_t sub_scan_chunk(struct suite *s, const struct parent *p, uint64_t first,
+                               uint64_t n, uint64_t start) {
   const struct cvl_backend *b = s->b;
   struct cvl_value v, d, scan;
   uint64_t length = 0;
@@ -91,7 +91,7 @@ static void fail_in(struct suite *s, struct cvl_context *sub, struct cvl_context
   struct cvl_error e;
   struct host_value h = host_vector(&s->heap, s->int_elem, 100);
   for (uint64_t i = 0; i < h.n; i++) host_zero(&h, i);
-  struct cvl_context *parent = use(s, sub);
+  struct cvl_context *parent = sub_use(s, sub);
   if (suite_upload(s, &h, false, &zeros)) {
     two[0] = two[1] = zeros;
     if (s->b->apply(sub, ++s->site, &CVL_CALL(CALL_ELEMENTWISE, OP_DIV, two[0], two[1]), &out))
@@ -101,25 +101,26 @@ static void fail_in(struct suite *s, struct cvl_context *sub, struct cvl_context
       suite_fail(s, "no fault, expected DIVIDE_BY_ZERO");
     if (s->b->statistics(sub).live_bytes == 0) suite_fail(s, "nothing is live");
   }
-  use(s, parent);
+  sub_use(s, parent);
   host_free(&s->heap, &h);
 }
 
-static void run_chunks(struct suite *s, const struct parent *p,
-                       struct cvl_context *const subs[SUBS]) {
+static void sub_run_chunks(struct suite *s, const struct parent *p,
+                           struct cvl_context *const subs[SUBS]) {
   const uint64_t count = p->segments.n;
   uint64_t start = 0;
   struct cvl_context *parent = s->ctx;
   for (uint64_t i = 0; i < CHUNKS && !s->failed; i++) {
     const uint64_t first = count * i / CHUNKS, end = count * (i + 1) / CHUNKS;
-    use(s, subs[i % SUBS]);
-    start = scan_chunk(s, p, first, end - first, start);
-    use(s, parent);
+    sub_use(s, subs[i % SUBS]);
+    start = sub_scan_chunk(s, p, first, end - first, start);
+    sub_use(s, parent);
   }
 }
 
 /* The parent puts values of sub-contexts together, which no thread is in. */
-static void gather(struct suite *s, struct parent *p, struct cvl_context *const subs[SUBS]) {
+static void sub_gather(struct suite *s, struct parent *p,
+                       struct cvl_context *const subs[SUBS]) {
   const struct cvl_backend *b = s->b;
   const uint64_t count = p->segments.n;
   struct cvl_value v, d[CHUNKS];
@@ -152,16 +153,16 @@ static void expect_value(struct suite *s, const struct cvl_value *v,
   host_free(&s->heap, &got);
 }
 
-static void run_shape(struct suite *s, enum shape shape, uint64_t n) {
+static void sub_run_shape(struct suite *s, enum shape shape, uint64_t n) {
   struct cvl_context *subs[SUBS] = {0};
   struct parent p;
   snprintf(s->where, sizeof s->where, ", shape %s, n = %" PRIu64, shape_name(shape), n);
   s->cases++;
   if (make_parent(s, shape, n, &p)) {
-    for (int i = 0; i < SUBS && !s->failed; i++) subs[i] = open_one(s);
-    if (!s->failed) run_chunks(s, &p, subs);
+    for (int i = 0; i < SUBS && !s->failed; i++) subs[i] = sub_open_one(s);
+    if (!s->failed) sub_run_chunks(s, &p, subs);
     if (!s->failed) fail_in(s, subs[0], subs[1]);
-    if (!s->failed) gather(s, &p, subs);
+    if (!s->failed) sub_gather(s, &p, subs);
     for (int i = 0; i < SUBS && subs[i]; i++) s->b->close(subs[i]);
     expect_value(s, &p.target, &p.wanted, "what sub-contexts have filled");
     expect_value(s, &p.all_v, &p.values, "what the parent has filled");
@@ -193,7 +194,7 @@ static void within_the_limit(struct suite *s) {
   snprintf(s->where, sizeof s->where, ", limit %d", (int)LIMIT);
   suite_close(s);
   if (!suite_open(s, LIMIT)) return;
-  struct cvl_context *a = open_one(s), *b = open_one(s);
+  struct cvl_context *a = sub_open_one(s), *b = sub_open_one(s);
   for (int i = 0; i < 3 && a && b && take_large(s, a, &v); i++) {
     take_too_much(s, b);
     s->b->release(a, &v);
@@ -209,7 +210,8 @@ void chapter_sub(struct suite *s) {
   static const enum shape shapes[] = {SHAPE_ONE, SHAPE_FOURS, SHAPE_POWER, SHAPE_HALF_EMPTY};
   if (!s->b->open_sub) return;
   for (size_t i = 0; i < sizeof shapes / sizeof shapes[0]; i++) {
-    for (uint64_t n = 3; n < 100000 && !s->failed; n = 9 * n + 1) run_shape(s, shapes[i], n);
+    for (uint64_t n = 3; n < 100000 && !s->failed; n = 9 * n + 1)
+      sub_run_shape(s, shapes[i], n);
   }
   if (!s->failed) within_the_limit(s);
 }

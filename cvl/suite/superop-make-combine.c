@@ -24,15 +24,15 @@ static uint32_t map2(struct generator *m, enum opcode op, enum superop_kind kind
   return gen_node(m, op, type, false, SUPEROP_SEGDES, 2, OPERANDS(x, y));
 }
 
-static uint32_t choose(struct generator *m, enum superop_kind kind, uint32_t flag, uint32_t x,
-                       uint32_t y) {
+static uint32_t superop_make_combine_choose(struct generator *m, enum superop_kind kind,
+                                            uint32_t flag, uint32_t x, uint32_t y) {
   return gen_node(m, OPC_SELECT, (enum type_word)kind, false, SUPEROP_SEGDES, 3,
                   OPERANDS(flag, x, y));
 }
 
 /* Concatenation of texts, of which a pair holds a hash, a polynomial at some base, and the
  * power of the base: (h1 * p2 + h2, p1 * p2). */
-static void concatenate(struct generator *m, struct columns *c) {
+static void superop_make_combine_concatenate(struct generator *m, struct columns *c) {
   const uint32_t shifted = map2(m, OPC_MUL, SUPEROP_INT, c->left[0], c->right[1]);
   c->values[0] = map2(m, OPC_ADD, SUPEROP_INT, shifted, c->right[0]);
   c->values[1] = map2(m, OPC_MUL, SUPEROP_INT, c->left[1], c->right[1]);
@@ -53,7 +53,8 @@ static void multiply(struct generator *m, struct columns *c) {
 static void find_greatest(struct generator *m, struct columns *c) {
   const uint32_t greater = map2(m, OPC_GT, c->kinds[0], c->right[0], c->left[0]);
   for (uint32_t i = 0; i < 2; i++) {
-    c->values[i] = choose(m, c->kinds[i], greater, c->right[i], c->left[i]);
+    c->values[i] =
+        superop_make_combine_choose(m, c->kinds[i], greater, c->right[i], c->left[i]);
   }
 }
 
@@ -61,7 +62,7 @@ static void find_greatest(struct generator *m, struct columns *c) {
 static void sum_between_flags(struct generator *m, struct columns *c) {
   const uint32_t sum = map2(m, OPC_ADD, c->kinds[1], c->left[1], c->right[1]);
   c->values[0] = map2(m, OPC_OR, SUPEROP_BOOL, c->left[0], c->right[0]);
-  c->values[1] = choose(m, c->kinds[1], c->right[0], c->right[1], sum);
+  c->values[1] = superop_make_combine_choose(m, c->kinds[1], c->right[0], c->right[1], sum);
 }
 
 /* Anything: not associative. */
@@ -100,9 +101,10 @@ static uint32_t choose_columns(struct generator *m, uint64_t function,
   return 1 + (uint32_t)rng_below(&m->s->rng, gen_chance(m, 2) ? 2 : MOST);
 }
 
-static void add_function(struct generator *m, uint64_t function, struct columns *c) {
+static void superop_make_combine_add_function(struct generator *m, uint64_t function,
+                                              struct columns *c) {
   switch (function) {
-  case 0: concatenate(m, c); break;
+  case 0: superop_make_combine_concatenate(m, c); break;
   case 1: multiply(m, c); break;
   case 2: find_greatest(m, c); break;
   case 3: sum_between_flags(m, c); break;
@@ -192,7 +194,7 @@ void gen_combination(struct generator *m) {
   }
   outside = *m;
   begin_inside(m, &c, from, constants);
-  add_function(m, function, &c);
+  superop_make_combine_add_function(m, function, &c);
   m->inside = false;
   memcpy(m->pool, outside.pool, sizeof m->pool);
   memcpy(m->pool_count, outside.pool_count, sizeof m->pool_count);

@@ -13,7 +13,7 @@ bool gen_chance(struct generator *m, uint64_t n) {
 }
 
 /* Whether there is room for what one step of the generator makes at most. */
-static bool has_room(const struct generator *m) {
+static bool superop_make_has_room(const struct generator *m) {
   return m->param_count + 16 < SUPEROP_PARAMS && m->node_count + 10 < SUPEROP_NODES;
 }
 
@@ -52,7 +52,7 @@ void gen_keep(struct generator *m, enum superop_kind kind, uint32_t value) {
 
 /* ---- nodes ---- */
 
-static uint32_t results_of(uint32_t op) {
+static uint32_t superop_make_results_of(uint32_t op) {
   return op == OPC_PACK || op == SUPEROP_COLUMN    ? 2
          : op == OPC_ASSERT || op == SUPEROP_WHILE ? 0
                                                    : 1;
@@ -72,7 +72,7 @@ uint32_t gen_node(struct generator *m, uint32_t op, enum type_word type, bool ch
   }
   uint32_t result = RESULTS + m->value_count;
   m->hidden[m->value_count] = m->inside;
-  m->value_count += results_of(op);
+  m->value_count += superop_make_results_of(op);
   gen_keep(m, domain_kind, result);
   return result;
 }
@@ -118,7 +118,7 @@ static uint32_t divisor(struct generator *m) {
   return gen_node(m, OPC_OR, TW_INT, false, SUPEROP_INT, 2, OPERANDS(x, odd));
 }
 
-static enum superop_kind kind_of_letter(char letter, enum type_word type) {
+static enum superop_kind superop_make_kind_of_letter(char letter, enum type_word type) {
   return (enum superop_kind)operand_kind(letter, type);
 }
 
@@ -150,16 +150,17 @@ void gen_map(struct generator *m) {
   bool divides = opcode_fault(op, type) == CVL_E_DIVIDE_BY_ZERO;
   for (uint32_t i = 0; i < n; i++) {
     bool careful = divides && i == 1 && (m->inside || !(m->mix->wild && gen_chance(m, 6)));
-    v[i] = careful ? divisor(m) : gen_value(m, kind_of_letter(info->operands[i], type));
+    v[i] = careful ? divisor(m)
+                   : gen_value(m, superop_make_kind_of_letter(info->operands[i], type));
   }
   if (op_is_approximate(info->operation)) m->c->approximate = true;
   bool checked = !m->inside && (m->mix->wild || gen_chance(m, 2));
-  gen_node(m, op, type, checked, kind_of_letter(info->results[0], type), n, v);
+  gen_node(m, op, type, checked, superop_make_kind_of_letter(info->results[0], type), n, v);
 }
 
 /* ---- spreads ---- */
 
-static void add_spread(struct generator *m) {
+static void superop_make_add_spread(struct generator *m) {
   enum superop_kind kind = (enum superop_kind)rng_below(&m->s->rng, 3);
   int64_t x = (int64_t)rng_below(&m->s->rng, 9) - 4;
   switch (rng_below(&m->s->rng, 4)) {
@@ -204,7 +205,7 @@ uint32_t gen_index(struct generator *m, uint32_t d, uint32_t into, uint32_t flag
   }
 }
 
-static void add_gather(struct generator *m) {
+static void superop_make_add_gather(struct generator *m) {
   enum superop_kind kind = (enum superop_kind)rng_below(&m->s->rng, 3);
   enum type_word type = (enum type_word)kind;
   bool checked = m->mix->wild || gen_chance(m, 2);
@@ -276,7 +277,7 @@ static void add_scatter(struct generator *m) {
 static void add_combination(struct generator *m, enum opcode_class class) {
   enum type_word type;
   enum opcode op = random_opcode(m, class, &type);
-  uint32_t v = gen_value(m, kind_of_letter('T', type));
+  uint32_t v = gen_value(m, superop_make_kind_of_letter('T', type));
   gen_node(m, op, type, false, SUPEROP_SEGDES, 2, OPERANDS(v, gen_common_segments(m)));
 }
 
@@ -423,8 +424,9 @@ static void add_loop(struct generator *m) {
 /* ---- the whole ---- */
 
 /* Nodes of all kinds in random order. */
-static void add_nodes(struct generator *m) {
-  void (*const add[])(struct generator *) = {gen_map, add_spread, add_gather};
+static void superop_make_add_nodes(struct generator *m) {
+  void (*const add[])(struct generator *) = {gen_map, superop_make_add_spread,
+                                             superop_make_add_gather};
   enum { KINDS = 10 };
   uint32_t left[KINDS] = {m->mix->maps,        m->mix->spreads, m->mix->gathers,
                           m->mix->reductions,  m->mix->scans,   m->mix->packs,
@@ -435,7 +437,7 @@ static void add_nodes(struct generator *m) {
     if (left[i] > 1) left[i] = 1 + (uint32_t)rng_below(&m->s->rng, left[i]);
     total += left[i];
   }
-  for (; total > 0 && has_room(m); total--) {
+  for (; total > 0 && superop_make_has_room(m); total--) {
     uint64_t at = rng_below(&m->s->rng, total);
     int kind = 0;
     while (at >= left[kind]) at -= left[kind++];
@@ -460,7 +462,7 @@ static void choose_outputs(struct generator *m) {
   uint32_t *out = m->c->outputs, result = 0, last = SUPEROP_NONE;
   op->output_count = 0;
   for (uint32_t k = 0; k < m->node_count; k++) {
-    uint32_t results = results_of(m->c->nodes[k].op);
+    uint32_t results = superop_make_results_of(m->c->nodes[k].op);
     if (results == 0 || m->hidden[result]) {
       result += results;
       continue;
@@ -484,7 +486,7 @@ static void choose_outputs(struct generator *m) {
   }
 }
 
-static void renumber(const struct generator *m, uint32_t *value) {
+static void superop_make_renumber(const struct generator *m, uint32_t *value) {
   if (*value >= RESULTS) *value += m->param_count - RESULTS;
 }
 
@@ -492,16 +494,16 @@ bool superop_case_make(struct suite *s, struct arena *arena, const struct mixtur
                        struct superop_case *c) {
   struct generator m = {.s = s, .mix = mix, .c = c, .segments = SUPEROP_NONE};
   *c = (struct superop_case){.wild = mix->wild};
-  add_nodes(&m);
+  superop_make_add_nodes(&m);
   if (gen_chance(&m, 10)) gen_data(&m, SUPEROP_FLOAT, DATA_ELEMENTS, 0); /* without use */
   if (gen_chance(&m, 10)) gen_data(&m, SUPEROP_SEGDES, DATA_ONE, 0);
   choose_outputs(&m);
   for (uint32_t k = 0; k < m.node_count; k++) {
     for (uint32_t i = 0; i < c->nodes[k].operand_count; i++) {
-      renumber(&m, &c->nodes[k].operands[i]);
+      superop_make_renumber(&m, &c->nodes[k].operands[i]);
     }
   }
-  for (uint32_t i = 0; i < c->op.output_count; i++) renumber(&m, &c->outputs[i]);
+  for (uint32_t i = 0; i < c->op.output_count; i++) superop_make_renumber(&m, &c->outputs[i]);
   c->op.param_count = m.param_count;
   c->op.node_count = m.node_count;
   c->op.params = c->params;

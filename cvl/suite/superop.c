@@ -19,7 +19,8 @@ struct operands {
   struct cvl_value held[SUPEROP_PARAMS];  /* form NOTHING: the suite has no reference */
 };
 
-static void release_held(struct suite *s, const struct superop_case *c, struct operands *o) {
+static void superop_release_held(struct suite *s, const struct superop_case *c,
+                                 struct operands *o) {
   for (uint32_t p = 0; p < c->op.param_count; p++) {
     if (o->held[p].form != CVL_NOTHING) s->b->release(s->ctx, &o->held[p]);
     o->held[p].form = CVL_NOTHING;
@@ -62,8 +63,9 @@ static bool upload_stored(struct suite *s, const struct host_value *h, bool othe
   return ok;
 }
 
-static bool upload_one(struct suite *s, const struct superop_case *c,
-                       const struct host_value *params, uint32_t p, struct cvl_value *out) {
+static bool superop_upload_one(struct suite *s, const struct superop_case *c,
+                               const struct host_value *params, uint32_t p,
+                               struct cvl_value *out) {
   const bool other = rng_one_in(&s->rng, 2);
   if (c->computed && c->computed[p].by)
     return computed_upload(s, &params[p], &c->computed[p], other, out);
@@ -72,17 +74,18 @@ static bool upload_one(struct suite *s, const struct superop_case *c,
 
 /* Chooses the form and the ownership of every operand. `packing`: not NULL where those of the
  * domain are packed. */
-static bool upload_with(struct suite *s, const struct superop_case *c,
-                        const struct host_value *params, const struct packed_operands *packing,
-                        bool borrow, struct operands *o) {
+static bool superop_upload_with(struct suite *s, const struct superop_case *c,
+                                const struct host_value *params,
+                                const struct packed_operands *packing, bool borrow,
+                                struct operands *o) {
   memset(o, 0, sizeof *o);
   for (uint32_t p = 0; p < c->op.param_count; p++) {
     if (c->recipes[p].data == DATA_ALIAS) continue;
     const bool ok = packing && packed_fits(packing, &params[p])
                         ? packed_upload(s, packing, &params[p], &o->value[p])
-                        : upload_one(s, c, params, p, &o->value[p]);
+                        : superop_upload_one(s, c, params, p, &o->value[p]);
     if (!ok) {
-      release_held(s, c, o);
+      superop_release_held(s, c, o);
       return false;
     }
     o->held[p] = o->value[p];
@@ -103,17 +106,19 @@ static bool upload_with(struct suite *s, const struct superop_case *c,
   return true;
 }
 
-static bool upload(struct suite *s, const struct superop_case *c,
-                   const struct host_value *params, bool borrow, struct operands *o) {
+static bool superop_upload(struct suite *s, const struct superop_case *c,
+                           const struct host_value *params, bool borrow, struct operands *o) {
   const struct superop_size domain = c->op.domain;
   const bool counted = domain.what == SIZE_LEN || domain.what == SIZE_TOTAL;
-  if (!counted || rng_one_in(&s->rng, 2)) return upload_with(s, c, params, NULL, borrow, o);
+  if (!counted || rng_one_in(&s->rng, 2))
+    return superop_upload_with(s, c, params, NULL, borrow, o);
   const bool has_segments = c->op.segments != SUPEROP_NONE;
   const struct host_value *by = &params[has_segments ? c->op.segments : domain.param];
   const bool segdes = by->form == HOST_SEGDES;
   struct packed_operands packing;
   const bool packs = packed_begin(s, segdes ? by : NULL, segdes ? by->total : by->n, &packing);
-  const bool ok = !s->failed && upload_with(s, c, params, packs ? &packing : NULL, borrow, o);
+  const bool ok =
+      !s->failed && superop_upload_with(s, c, params, packs ? &packing : NULL, borrow, o);
   packed_end(s, &packing);
   return ok;
 }
@@ -134,17 +139,18 @@ static bool unchanged(struct suite *s, const struct superop_case *c,
 
 /* ---- sizes, as a caller has to require them ---- */
 
-static struct cvl_size size_of(struct suite *s, struct superop_size size,
-                               const struct cvl_value *v) {
+static struct cvl_size suite_superop_size_of(struct suite *s, struct superop_size size,
+                                             const struct cvl_value *v) {
   if (size.what == SIZE_ONE) return (struct cvl_size){1, 0};
   return size.what == SIZE_COUNT ? s->b->count(s->ctx, &v[size.param])
                                  : s->b->length(s->ctx, &v[size.param]);
 }
 
-static void require_rules(struct suite *s, const struct superop *op, uint64_t site,
-                          const struct cvl_value *v) {
+static void superop_require_rules(struct suite *s, const struct superop *op, uint64_t site,
+                                  const struct cvl_value *v) {
   for (uint32_t i = 0; i < op->rule_count; i++) {
-    struct cvl_size a = size_of(s, op->rules[i].a, v), b = size_of(s, op->rules[i].b, v);
+    struct cvl_size a = suite_superop_size_of(s, op->rules[i].a, v),
+                    b = suite_superop_size_of(s, op->rules[i].b, v);
     if (a.symbol == b.symbol && (a.symbol || a.bound == b.bound)) continue;
     s->b->require_equal(s->ctx, site + op->rules[i].node, a, b, 0);
   }
@@ -157,7 +163,8 @@ struct wanted {
   struct cvl_error error;                                       /* site: the node */
 };
 
-static void free_wanted(struct suite *s, const struct superop_case *c, struct wanted *w) {
+static void superop_free_wanted(struct suite *s, const struct superop_case *c,
+                                struct wanted *w) {
   for (uint32_t v = c->op.param_count; v < c->op.value_count; v++) {
     host_free(&s->heap, &w->values[v]);
   }
@@ -168,7 +175,7 @@ static bool want_nodes(struct suite *s, const struct superop_case *c,
                        const struct host_value *params, struct wanted *w) {
   struct operands o;
   struct cvl_value outs[2 * SUPEROP_NODES];
-  if (!upload(s, c, params, true, &o)) return false;
+  if (!superop_upload(s, c, params, true, &o)) return false;
   uint64_t site = s->site + 1;
   s->site += c->op.node_count;
   bool ok = superop_run(s->b, s->ctx, site, &c->op, NULL, o.value, outs);
@@ -183,12 +190,12 @@ static bool want_nodes(struct suite *s, const struct superop_case *c,
     }
     s->b->release(s->ctx, &outs[i]);
   }
-  release_held(s, c, &o);
+  superop_release_held(s, c, &o);
   return !s->failed;
 }
 
-static bool want(struct suite *s, const struct superop_case *c, const struct host_value *params,
-                 struct wanted *w) {
+static bool superop_want(struct suite *s, const struct superop_case *c,
+                         const struct host_value *params, struct wanted *w) {
   memset(w, 0, sizeof *w);
   memcpy(w->values, params, c->op.param_count * sizeof *params);
   if (c->approximate) return want_nodes(s, c, params, w);
@@ -208,14 +215,15 @@ struct attempt {
 };
 
 /* Runs the kernel, or the nodes if there is none. */
-static bool start(struct suite *s, const struct superop_case *c, struct cvl_kernel *kernel,
-                  const struct host_value *params, struct attempt *a) {
-  if (!upload(s, c, params, false, &a->operands)) return false;
+static bool superop_start(struct suite *s, const struct superop_case *c,
+                          struct cvl_kernel *kernel, const struct host_value *params,
+                          struct attempt *a) {
+  if (!superop_upload(s, c, params, false, &a->operands)) return false;
   a->site = s->site + 1;
   s->site += c->op.node_count;
   s->cases++;
   if (kernel) {
-    require_rules(s, &c->op, a->site, a->operands.value);
+    superop_require_rules(s, &c->op, a->site, a->operands.value);
     a->ok = s->b->superops->run(s->ctx, a->site, kernel, a->operands.value, a->outs);
   } else {
     a->ok = superop_run(s->b, s->ctx, a->site, &c->op, NULL, a->operands.value, a->outs);
@@ -238,8 +246,9 @@ static bool compare_outputs(struct suite *s, const struct superop_case *c,
   return true;
 }
 
-static void finish(struct suite *s, const struct superop_case *c,
-                   const struct host_value *params, const struct wanted *w, struct attempt *a) {
+static void superop_finish(struct suite *s, const struct superop_case *c,
+                           const struct host_value *params, const struct wanted *w,
+                           struct attempt *a) {
   struct cvl_error e, expected = w->error;
   expected.site += a->site;
   if (w->error.kind != CVL_E_NONE) {
@@ -262,12 +271,12 @@ static void finish(struct suite *s, const struct superop_case *c,
     s->b->release(s->ctx, &a->outs[i]);
   }
   if (!s->failed) unchanged(s, c, params, &a->operands);
-  release_held(s, c, &a->operands);
+  superop_release_held(s, c, &a->operands);
 }
 
 /* ---- one set of data ---- */
 
-static void describe(struct suite *s, uint64_t n, enum shape shape, const char *how) {
+static void superop_describe(struct suite *s, uint64_t n, enum shape shape, const char *how) {
   snprintf(s->where, sizeof s->where, ", %u threads, n = %" PRIu64 ", shape %s%s", s->threads,
            n, shape_name(shape), how);
 }
@@ -330,21 +339,21 @@ static void run_data(struct suite *s, const struct superop_case *c, struct cvl_k
   struct wanted w;
   struct attempt first, second;
   bool spoiled = c->wild && !rng_one_in(&s->rng, 3);
-  describe(s, n, shape, spoiled ? ", faults" : "");
+  superop_describe(s, n, shape, spoiled ? ", faults" : "");
   superop_case_data(s, c, n, shape, spoiled, params);
   if (turn > 0) make_computed(s, c, turn, params);
-  if (want(s, c, params, &w) && start(s, c, kernel, params, &first)) {
+  if (superop_want(s, c, params, &w) && superop_start(s, c, kernel, params, &first)) {
     /* Two under way at once, if no fault of the one hides that of the other. */
     bool both = n <= 3000 && w.error.kind == CVL_E_NONE && rng_one_in(&s->rng, 3) &&
-                start(s, c, kernel, params, &second);
-    finish(s, c, params, &w, &first);
-    if (both) finish(s, c, params, &w, &second);
+                superop_start(s, c, kernel, params, &second);
+    superop_finish(s, c, params, &w, &first);
+    if (both) superop_finish(s, c, params, &w, &second);
     if (!s->failed && kernel && n <= 3000) {
-      describe(s, n, shape, spoiled ? ", faults, node by node" : ", node by node");
-      if (start(s, c, NULL, params, &first)) finish(s, c, params, &w, &first);
+      superop_describe(s, n, shape, spoiled ? ", faults, node by node" : ", node by node");
+      if (superop_start(s, c, NULL, params, &first)) superop_finish(s, c, params, &w, &first);
     }
   }
-  free_wanted(s, c, &w);
+  superop_free_wanted(s, c, &w);
   free_computed(s, c);
   superop_case_free_data(s, c, params);
 }
@@ -352,16 +361,17 @@ static void run_data(struct suite *s, const struct superop_case *c, struct cvl_k
 /* ---- failing allocations ---- */
 
 /* One attempt with allocation k failing. True if fewer were asked for. */
-static bool sweep_step(struct suite *s, const struct superop_case *c, struct cvl_kernel *kernel,
-                       const struct host_value *params, const struct wanted *w, uint64_t k) {
+static bool superop_sweep_step(struct suite *s, const struct superop_case *c,
+                               struct cvl_kernel *kernel, const struct host_value *params,
+                               const struct wanted *w, uint64_t k) {
   struct attempt a;
   struct cvl_error e;
   struct operands *o = &a.operands;
-  if (!upload(s, c, params, false, o)) return true;
+  if (!superop_upload(s, c, params, false, o)) return true;
   a.site = s->site + 1;
   s->site += c->op.node_count;
   s->cases++;
-  if (kernel) require_rules(s, &c->op, a.site, o->value);
+  if (kernel) superop_require_rules(s, &c->op, a.site, o->value);
   if (s->b->check(s->ctx, true, &e)) suite_fail(s, "a fault of uploading");
   uint64_t before = s->b->statistics(s->ctx).allocations;
   s->b->fail_allocation(s->ctx, k);
@@ -386,7 +396,7 @@ static bool sweep_step(struct suite *s, const struct superop_case *c, struct cvl
   }
   for (uint32_t i = 0; i < c->op.output_count && a.ok; i++) s->b->release(s->ctx, &a.outs[i]);
   if (!s->failed) unchanged(s, c, params, o);
-  release_held(s, c, o);
+  superop_release_held(s, c, o);
   return done || s->failed;
 }
 
@@ -405,18 +415,19 @@ static bool prepare_step(struct suite *s, const struct superop_case *c, uint64_t
   return done || s->failed;
 }
 
-static void sweep(struct suite *s, const struct superop_case *c, uint64_t n, enum shape shape) {
+static void superop_sweep(struct suite *s, const struct superop_case *c, uint64_t n,
+                          enum shape shape) {
   enum { MOST = 5000, MOST_OF_LOOPS = 200 /* every round is like the first */ };
   uint64_t most = MOST;
   struct host_value params[SUPEROP_PARAMS];
   struct wanted w;
   bool done = !s->b->superops;
-  describe(s, n, shape, ", prepare with an allocation failing");
+  superop_describe(s, n, shape, ", prepare with an allocation failing");
   for (uint64_t k = 1; !done && k < MOST; k++) done = prepare_step(s, c, k);
   if (!done) suite_fail(s, "more than %d allocations", MOST);
   struct cvl_kernel *kernel = s->b->superops ? s->b->superops->prepare(s->ctx, &c->op) : NULL;
   superop_case_data(s, c, n, shape, false, params);
-  bool ok = !s->failed && want(s, c, params, &w);
+  bool ok = !s->failed && superop_want(s, c, params, &w);
   for (int nodes = !kernel; nodes < 2 && ok && !s->failed; nodes++) {
     done = false;
     if (superop_has_loops(&c->op)) most = MOST_OF_LOOPS;
@@ -426,12 +437,12 @@ static void sweep(struct suite *s, const struct superop_case *c, uint64_t n, enu
       char how[60];
       snprintf(how, sizeof how, ", allocation %" PRIu64 " fails%s", k,
                nodes ? ", node by node" : "");
-      describe(s, n, shape, how);
-      done = sweep_step(s, c, nodes ? NULL : kernel, params, &w, k);
+      superop_describe(s, n, shape, how);
+      done = superop_sweep_step(s, c, nodes ? NULL : kernel, params, &w, k);
     }
     if (!done && most == MOST && stride == 1) suite_fail(s, "more than %d allocations", MOST);
   }
-  if (ok) free_wanted(s, c, &w);
+  if (ok) superop_free_wanted(s, c, &w);
   superop_case_free_data(s, c, params);
   if (kernel) s->b->superops->discard(s->ctx, kernel);
 }
@@ -444,7 +455,7 @@ static void run_misfit(struct suite *s, const struct superop_case *c, uint64_t n
   struct host_value params[SUPEROP_PARAMS];
   struct wanted w;
   struct attempt a;
-  describe(s, n, shape, ", a size that does not agree");
+  superop_describe(s, n, shape, ", a size that does not agree");
   superop_case_data(s, c, n, shape, false, params);
   uint32_t p = (uint32_t)rng_below(&s->rng, c->op.param_count);
   bool tried = params[p].form == HOST_VECTOR && c->recipes[p].data != DATA_ALIAS;
@@ -460,8 +471,8 @@ static void run_misfit(struct suite *s, const struct superop_case *c, uint64_t n
     memset(&w, 0, sizeof w);
     memcpy(w.values, params, c->op.param_count * sizeof *params);
     oracle_superop(&s->heap, &c->op, s->int_elem, s->float_elem, w.values, &w.error);
-    if (start(s, c, NULL, params, &a)) finish(s, c, params, &w, &a);
-    free_wanted(s, c, &w);
+    if (superop_start(s, c, NULL, params, &a)) superop_finish(s, c, params, &w, &a);
+    superop_free_wanted(s, c, &w);
   }
   superop_case_free_data(s, c, params);
 }
@@ -472,8 +483,8 @@ static const uint64_t lengths[] = {0, 1, 2, 33, 257, 1023, 1024, 1025, 2051, 500
 
 /* Of a compiled one that all paths are run: each parameter in all forms, more elements than a
  * tile of a device. */
-static void run_forms(struct suite *s, const struct superop_case *c,
-                      struct cvl_kernel *kernel) {
+static void superop_run_forms(struct suite *s, const struct superop_case *c,
+                              struct cvl_kernel *kernel) {
   enum { RUNS = 2 * OPERAND_FORMS, FEW = 3, TILES = 2560, TILES_OF_TREES = 1300 };
   const bool few = s->options->brief && !s->options->all_forms;
   const uint64_t n = superop_has_combinations(&c->op) ? TILES_OF_TREES : TILES;
@@ -522,12 +533,13 @@ static void run_runs(struct suite *s, const struct mixture *mix, unsigned round,
     const unsigned turn = run % 2 ? 1 + (unsigned)rng_below(&s->rng, OPERAND_FORMS) : 0;
     (run % 3 ? run_data : run_in_sub)(s, &c, kernel, n, (enum shape)shape, turn);
   }
-  if (kernel && s->options->compile_waits && !mix->copies) run_forms(s, &c, kernel);
+  if (kernel && s->options->compile_waits && !mix->copies) superop_run_forms(s, &c, kernel);
   if (kernel) s->b->superops->discard(s->ctx, kernel);
   if (!s->failed && !c.wild && !c.approximate) {
     enum shape shape = (enum shape)rng_below(&s->rng, SHAPES);
     run_misfit(s, &c, lengths[1 + rng_below(&s->rng, 6)], shape);
-    if (!s->failed && round % 8 == 3) sweep(s, &c, lengths[3 + rng_below(&s->rng, 2)], shape);
+    if (!s->failed && round % 8 == 3)
+      superop_sweep(s, &c, lengths[3 + rng_below(&s->rng, 2)], shape);
   }
   if (!s->failed) suite_no_error(s);
   if (s->failed) superop_case_print(&c, s->options->out);

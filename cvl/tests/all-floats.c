@@ -25,7 +25,7 @@ struct found {
   uint64_t unrounded;
 };
 
-static double from_bits(uint64_t u) {
+static double all_floats_from_bits(uint64_t u) {
   double x;
   memcpy(&x, &u, sizeof x);
   return x;
@@ -37,10 +37,10 @@ static double units_in_one(double y) {
   uint64_t u;
   memcpy(&u, &y, sizeof u);
   const uint64_t exponent = u >> 52 & 0x7ff, least = 1023 - 126;
-  return from_bits((2 * 1023 + 23 - (exponent > least ? exponent : least)) << 52);
+  return all_floats_from_bits((2 * 1023 + 23 - (exponent > least ? exponent : least)) << 52);
 }
 
-static uint32_t bits_of(float x) {
+static uint32_t all_floats_bits_of(float x) {
   uint32_t u;
   memcpy(&u, &x, sizeof u);
   return u;
@@ -53,10 +53,11 @@ static bool is_ordinary(uint32_t bits) {
 
 /* The errors of a block, in units; infinite where a result must be the double's rounded and is
  * not. */
-static void measure(const float *y, const double *exact, double *units, struct found *f) {
+static void all_floats_measure(const float *y, const double *exact, double *units,
+                               struct found *f) {
   uint32_t unrounded = 0;
   for (uint32_t i = 0; i < BLOCK; i++) {
-    const uint32_t is = bits_of(y[i]), rounded = bits_of((float)exact[i]);
+    const uint32_t is = all_floats_bits_of(y[i]), rounded = all_floats_bits_of((float)exact[i]);
     const bool ordinary = is_ordinary(is) && is_ordinary(rounded);
     const double error = fabs((double)y[i] - exact[i]) * units_in_one(exact[i]);
     unrounded += is != rounded;
@@ -77,7 +78,7 @@ static struct found all_floats(size_t function, const struct elementary_set *set
     }
     set->of[function].array_f32(x, y, BLOCK);
     set->of[function].array_f64(wide, exact, BLOCK);
-    measure(y, exact, units, &f);
+    all_floats_measure(y, exact, units, &f);
     for (uint32_t i = 0; i < BLOCK; i++) {
       if (units[i] <= f.units) continue;
       f.units = units[i];

@@ -114,12 +114,12 @@ static void read_tuning(const char *file, struct tuning *values) {
   if (!fine) exit(2);
 }
 
-static int parse_width(const char *text) {
+static int conformance_main_parse_width(const char *text) {
   if (strcmp(text, "32") != 0 && strcmp(text, "64") != 0) wrong_usage("a width is 32 or 64");
   return atoi(text);
 }
 
-static void parse(int argc, char **argv, struct arguments *a) {
+static void conformance_main_parse(int argc, char **argv, struct arguments *a) {
   for (int i = 1; i < argc; i++) {
     const char *name = argv[i];
     bool is_flag = true;
@@ -145,9 +145,9 @@ static void parse(int argc, char **argv, struct arguments *a) {
     if (!strcmp(name, "--backend")) {
       a->backend = value;
     } else if (!strcmp(name, "--int")) {
-      a->int_width = parse_width(value);
+      a->int_width = conformance_main_parse_width(value);
     } else if (!strcmp(name, "--float")) {
-      a->float_width = parse_width(value);
+      a->float_width = conformance_main_parse_width(value);
     } else if (!strcmp(name, "--threads")) {
       parse_threads(value, &a->options);
     } else if (!strcmp(name, "--device")) {
@@ -202,7 +202,7 @@ static const struct cvl_backend *named_backend(const char *name) {
 int main(int argc, char **argv) {
   struct arguments a = {
       .options = {.threads = {2}, .threads_count = 1, .device = -1, .seed = 1, .out = stdout}};
-  parse(argc, argv, &a);
+  conformance_main_parse(argc, argv, &a);
   if (a.list) {
     conformance_list(stdout);
     for (const struct cvl_backend *const *b = cvl_backends(); *b; b++) {

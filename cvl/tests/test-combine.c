@@ -17,7 +17,7 @@ enum { I = SUPEROP_INT, S = SUPEROP_SEGDES };
 static const struct cvl_backend *const b = &cvl_oracle_backend;
 static struct cvl_context *ctx;
 
-static void open_oracle(void) {
+static void combine_open_oracle(void) {
   memory_begin();
   const char *why;
   struct cvl_options o = {.int_elem = CVL_I64, .float_elem = CVL_F64, .device = -1};
@@ -25,13 +25,13 @@ static void open_oracle(void) {
   cr_assert_not_null(ctx);
 }
 
-static void close_oracle(void) {
+static void combine_close_oracle(void) {
   cr_expect_eq(b->statistics(ctx).live_bytes, 0);
   b->close(ctx);
   memory_end();
 }
 
-TestSuite(combine, .init = open_oracle, .fini = close_oracle);
+TestSuite(combine, .init = combine_open_oracle, .fini = combine_close_oracle);
 
 /* f(a, b) = 3 a - b, with 3 a DIST of a CONST: neither associative nor commutative. Parameters:
  * the column, a descriptor of one segment, then those of the consumer, which is node 4. */
@@ -66,22 +66,22 @@ static struct superop threes(struct superop_node *consumer, uint32_t param_count
   return op;
 }
 
-static int64_t f(int64_t x, int64_t y) {
+static int64_t combine_f(int64_t x, int64_t y) {
   return 3 * x - y;
 }
 
 /* The reductions of x[0..n), n = 1 .. 8 and 13, as trees.h has them, written out. */
-static int64_t tree(const int64_t *x, unsigned n) {
+static int64_t combine_tree(const int64_t *x, unsigned n) {
   switch (n) {
   case 1: return x[0];
-  case 2: return f(x[0], x[1]);
-  case 3: return f(f(x[0], x[1]), x[2]);
-  case 4: return f(f(x[0], x[1]), f(x[2], x[3]));
-  case 5: return f(tree(x, 4), x[4]);
-  case 6: return f(tree(x, 4), f(x[4], x[5]));
-  case 7: return f(f(tree(x, 4), f(x[4], x[5])), x[6]);
-  case 8: return f(tree(x, 4), tree(x + 4, 4));
-  case 13: return f(f(tree(x, 8), tree(x + 8, 4)), x[12]);
+  case 2: return combine_f(x[0], x[1]);
+  case 3: return combine_f(combine_f(x[0], x[1]), x[2]);
+  case 4: return combine_f(combine_f(x[0], x[1]), combine_f(x[2], x[3]));
+  case 5: return combine_f(combine_tree(x, 4), x[4]);
+  case 6: return combine_f(combine_tree(x, 4), combine_f(x[4], x[5]));
+  case 7: return combine_f(combine_f(combine_tree(x, 4), combine_f(x[4], x[5])), x[6]);
+  case 8: return combine_f(combine_tree(x, 4), combine_tree(x + 4, 4));
+  case 13: return combine_f(combine_f(combine_tree(x, 8), combine_tree(x + 8, 4)), x[12]);
   default: cr_assert_fail("no tree of %u", n);
   }
   return 0;
@@ -90,7 +90,7 @@ static int64_t tree(const int64_t *x, unsigned n) {
 enum { SEGMENTS = 11, TOTAL = 49 };
 static const int64_t lengths[SEGMENTS] = {0, 1, 2, 3, 0, 4, 5, 6, 7, 8, 13};
 
-static struct cvl_value ints(uint64_t n, const int64_t *x) {
+static struct cvl_value test_combine_ints(uint64_t n, const int64_t *x) {
   struct cvl_value v;
   cr_assert(b->from_host(ctx, 1, CVL_I64, n, x, &v));
   return v;
@@ -102,7 +102,7 @@ static struct host_value host_ints(uint64_t n, const int64_t *x) {
   return v;
 }
 
-static struct cvl_value segdes(uint64_t n, const int64_t *of) {
+static struct cvl_value combine_segdes(uint64_t n, const int64_t *of) {
   struct cvl_value d;
   cr_assert(b->segdes_from_host(ctx, 1, n, of, &d));
   return d;
@@ -125,14 +125,14 @@ struct param {
 };
 
 /* Runs it in both ways; both results have to be these. */
-static void expect(const struct superop *op, const struct param *params, uint64_t n,
-                   const int64_t *wanted) {
+static void combine_expect(const struct superop *op, const struct param *params, uint64_t n,
+                           const int64_t *wanted) {
   struct cvl_value in[8], out;
   struct host_value values[32] = {{0}};
   struct cvl_error e = {0};
   for (uint32_t p = 0; p < op->param_count; p++) {
     const struct param *q = &params[p];
-    in[p] = q->kind == S ? segdes(q->n, q->x) : ints(q->n, q->x);
+    in[p] = q->kind == S ? combine_segdes(q->n, q->x) : test_combine_ints(q->n, q->x);
     values[p] = q->kind == S ? host_descriptor(q->n, q->x) : host_ints(q->n, q->x);
   }
   int64_t got[64];
@@ -161,7 +161,7 @@ static void want_scan(int64_t *out, const int64_t *identities, bool own) {
       const unsigned n = i + own;
       out[x + i - elements] = n == 0             ? identities[k]
                               : n > 8 && n != 13 ? 0 /* not compared */
-                                                 : tree(x, n);
+                                                 : combine_tree(x, n);
     }
     x += lengths[k];
   }
@@ -170,22 +170,22 @@ static void want_scan(int64_t *out, const int64_t *identities, bool own) {
 static const int64_t identities[SEGMENTS] = {70, 71, 72, 73, 74, 75, 76, 77, 78, 79, 80};
 static const int64_t all[] = {TOTAL};
 
-static void fill(void) {
+static void combine_fill(void) {
   for (int i = 0; i < TOTAL; i++) elements[i] = (i * 37 + 11) % 23 - 7;
 }
 
 Test(combine, reductions) {
-  fill();
+  combine_fill();
   int64_t wanted[SEGMENTS];
   const int64_t *x = elements;
   for (uint32_t k = 0; k < SEGMENTS; x += lengths[k++]) {
-    wanted[k] = lengths[k] ? tree(x, (unsigned)lengths[k]) : identities[k];
+    wanted[k] = lengths[k] ? combine_tree(x, (unsigned)lengths[k]) : identities[k];
   }
   const struct superop op = threes(&(struct superop_node){.op = SUPEROP_COMBINE_REDUCE,
                                                           .operand_count = 4,
                                                           .operands = {0, 0, 2, 3}},
                                    4, (const uint8_t[]){I, S, I, S});
-  expect(
+  combine_expect(
       &op,
       (const struct param[]){
           {I, TOTAL, elements}, {S, 1, all}, {I, SEGMENTS, identities}, {S, SEGMENTS, lengths}},
@@ -195,7 +195,7 @@ Test(combine, reductions) {
 /* The segment of 13 is left out: `tree` does not have all of its prefixes. */
 Test(combine, scans) {
   enum { N = TOTAL - 13, COUNT = SEGMENTS - 1 };
-  fill();
+  combine_fill();
   int64_t wanted[TOTAL];
   static const int64_t most[] = {N};
   const struct param params[] = {
@@ -205,29 +205,31 @@ Test(combine, scans) {
                                                     .operands = {0, 0, 2, 3}},
                              4, (const uint8_t[]){I, S, I, S});
   want_scan(wanted, identities, false);
-  expect(&op, params, N, wanted);
+  combine_expect(&op, params, N, wanted);
   op = threes(&(struct superop_node){.op = SUPEROP_COMBINE_SCAN_INCLUSIVE,
                                      .operand_count = 3,
                                      .operands = {0, 0, 3}},
               4, (const uint8_t[]){I, S, I, S});
   want_scan(wanted, identities, true);
-  expect(&op, params, N, wanted);
+  combine_expect(&op, params, N, wanted);
 }
 
 /* The default comes first, then the elements in order; the second segment's 0 gets none. */
 Test(combine, scatters) {
   const int64_t x[] = {1, 2, 3, 4, 5, 6}, index[] = {1, 0, 1, 1, 2, 2}, of[] = {4, 2},
                 defaults[] = {10, 20, 30, 40, 50}, into[] = {2, 3};
-  const int64_t wanted[] = {f(10, 2), f(f(20, 1), f(3, 4)), 30, 40, f(f(50, 5), 6)};
+  const int64_t wanted[] = {combine_f(10, 2), combine_f(combine_f(20, 1), combine_f(3, 4)), 30,
+                            40, combine_f(combine_f(50, 5), 6)};
   const struct superop op = threes(&(struct superop_node){.op = SUPEROP_COMBINE_SCATTER,
                                                           .operand_count = 6,
                                                           .operands = {0, 0, 2, 3, 4, 5}},
                                    6, (const uint8_t[]){I, S, I, I, S, S});
   const int64_t six[] = {6};
-  expect(&op,
-         (const struct param[]){
-             {I, 6, x}, {S, 1, six}, {I, 6, index}, {I, 5, defaults}, {S, 2, of}, {S, 2, into}},
-         5, wanted);
+  combine_expect(
+      &op,
+      (const struct param[]){
+          {I, 6, x}, {S, 1, six}, {I, 6, index}, {I, 5, defaults}, {S, 2, of}, {S, 2, into}},
+      5, wanted);
 }
 
 Test(combine, a_wrong_index_is_a_fault) {
@@ -237,8 +239,9 @@ Test(combine, a_wrong_index_is_a_fault) {
                                                           .operand_count = 6,
                                                           .operands = {0, 0, 2, 3, 4, 5}},
                                    6, (const uint8_t[]){I, S, I, I, S, S});
-  struct cvl_value in[6] = {ints(3, x),        segdes(1, three), ints(3, index),
-                            ints(2, defaults), segdes(1, three), segdes(1, two)},
+  struct cvl_value in[6] = {test_combine_ints(3, x),     combine_segdes(1, three),
+                            test_combine_ints(3, index), test_combine_ints(2, defaults),
+                            combine_segdes(1, three),    combine_segdes(1, two)},
                    out;
   struct cvl_error e;
   cr_assert_not(superop_run(b, ctx, 10, &op, NULL, in, &out));
@@ -254,15 +257,17 @@ Test(combine, identities_and_sizes) {
                                                     .operand_count = 4,
                                                     .operands = {0, 0, 3, 2}},
                              3, (const uint8_t[]){I, S, S});
-  const int64_t of[] = {0, 2, 0}, x[] = {4, 5}, wanted[] = {3, f(4, 5), 3}, two[] = {2};
-  expect(&op, (const struct param[]){{I, 2, x}, {S, 1, two}, {S, 3, of}}, 3, wanted);
+  const int64_t of[] = {0, 2, 0}, x[] = {4, 5}, wanted[] = {3, combine_f(4, 5), 3}, two[] = {2};
+  combine_expect(&op, (const struct param[]){{I, 2, x}, {S, 1, two}, {S, 3, of}}, 3, wanted);
   for (uint32_t i = 0; i < op.rule_count; i++) cr_expect_neq(op.rules[i].a.what, SIZE_COUNT);
 
   op = threes(&(struct superop_node){.op = SUPEROP_COMBINE_REDUCE,
                                      .operand_count = 4,
                                      .operands = {0, 0, 2, 3}},
               4, (const uint8_t[]){I, S, I, S});
-  struct cvl_value in[4] = {ints(2, x), segdes(1, two), ints(2, x), segdes(3, of)}, out;
+  struct cvl_value in[4] = {test_combine_ints(2, x), combine_segdes(1, two),
+                            test_combine_ints(2, x), combine_segdes(3, of)},
+                   out;
   struct cvl_error e;
   cr_assert_not(superop_run(b, ctx, 10, &op, NULL, in, &out));
   cr_assert(b->check(ctx, true, &e));

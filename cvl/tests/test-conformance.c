@@ -150,20 +150,20 @@ static bool random_ignores_first(struct cvl_context *ctx, uint64_t site,
 
 /* Values cut and put together again badly. */
 
-static bool is_segdes(const struct cvl_value *v) {
+static bool conformance_is_segdes(const struct cvl_value *v) {
   return v->form == CVL_SEGDES || v->form == CVL_ONE_SEGMENT;
 }
 
 static bool slice_off_by_one(struct cvl_context *ctx, uint64_t site, const struct cvl_value *v,
                              uint64_t first, uint64_t n, struct cvl_value *out) {
-  const bool off = !is_segdes(v) && first > 0;
+  const bool off = !conformance_is_segdes(v) && first > 0;
   return cvl_oracle_backend.slices->slice(ctx, site, v, first - off, n, out);
 }
 
 static bool slice_of_other_segments(struct cvl_context *ctx, uint64_t site,
                                     const struct cvl_value *v, uint64_t first, uint64_t n,
                                     struct cvl_value *out) {
-  const bool off = is_segdes(v) && first > 0;
+  const bool off = conformance_is_segdes(v) && first > 0;
   return cvl_oracle_backend.slices->slice(ctx, site, v, first - off, n, out);
 }
 
@@ -408,8 +408,9 @@ static void discard_nothing(struct cvl_context *ctx, struct cvl_kernel *kernel) 
   (void)ctx, (void)kernel;
 }
 
-static bool run_nodes(struct cvl_context *ctx, uint64_t site, struct cvl_kernel *kernel,
-                      const struct cvl_value *operands, struct cvl_value *outs) {
+static bool conformance_run_nodes(struct cvl_context *ctx, uint64_t site,
+                                  struct cvl_kernel *kernel, const struct cvl_value *operands,
+                                  struct cvl_value *outs) {
   const struct superop *op = (const struct superop *)(const void *)kernel;
   return superop_run(&cvl_oracle_backend, ctx, site, op, NULL, operands, outs);
 }
@@ -417,7 +418,7 @@ static bool run_nodes(struct cvl_context *ctx, uint64_t site, struct cvl_kernel 
 static bool run_at_the_next_site(struct cvl_context *ctx, uint64_t site,
                                  struct cvl_kernel *kernel, const struct cvl_value *operands,
                                  struct cvl_value *outs) {
-  return run_nodes(ctx, site + 1, kernel, operands, outs);
+  return conformance_run_nodes(ctx, site + 1, kernel, operands, outs);
 }
 
 static bool run_keeps_owned(struct cvl_context *ctx, uint64_t site, struct cvl_kernel *kernel,
@@ -428,7 +429,7 @@ static bool run_keeps_owned(struct cvl_context *ctx, uint64_t site, struct cvl_k
     borrowed[p] = operands[p];
     borrowed[p].owned = 0;
   }
-  bool ok = run_nodes(ctx, site, kernel, borrowed, outs);
+  bool ok = conformance_run_nodes(ctx, site, kernel, borrowed, outs);
   free(borrowed);
   return ok;
 }
@@ -436,7 +437,7 @@ static bool run_keeps_owned(struct cvl_context *ctx, uint64_t site, struct cvl_k
 static bool run_swaps_outputs(struct cvl_context *ctx, uint64_t site, struct cvl_kernel *kernel,
                               const struct cvl_value *operands, struct cvl_value *outs) {
   const struct superop *op = (const struct superop *)(const void *)kernel;
-  bool ok = run_nodes(ctx, site, kernel, operands, outs);
+  bool ok = conformance_run_nodes(ctx, site, kernel, operands, outs);
   for (uint32_t i = 1; i < op->output_count && ok; i++) {
     if (op->kinds[op->outputs[i - 1]] != op->kinds[op->outputs[i]]) continue;
     struct cvl_value x = outs[i];
@@ -447,9 +448,9 @@ static bool run_swaps_outputs(struct cvl_context *ctx, uint64_t site, struct cvl
 }
 
 /* One opcode for another. */
-static bool run_with(struct cvl_context *ctx, uint64_t site, struct cvl_kernel *kernel,
-                     const struct cvl_value *operands, struct cvl_value *outs,
-                     enum opcode right, enum opcode wrong) {
+static bool conformance_run_with(struct cvl_context *ctx, uint64_t site,
+                                 struct cvl_kernel *kernel, const struct cvl_value *operands,
+                                 struct cvl_value *outs, enum opcode right, enum opcode wrong) {
   struct superop op = *(const struct superop *)(const void *)kernel;
   struct superop_node *nodes = malloc(op.node_count * sizeof *nodes);
   memcpy(nodes, op.nodes, op.node_count * sizeof *nodes);
@@ -464,26 +465,27 @@ static bool run_with(struct cvl_context *ctx, uint64_t site, struct cvl_kernel *
 
 static bool run_max_for_min(struct cvl_context *ctx, uint64_t site, struct cvl_kernel *kernel,
                             const struct cvl_value *operands, struct cvl_value *outs) {
-  return run_with(ctx, site, kernel, operands, outs, OPC_MIN_REDUCE, OPC_MAX_REDUCE);
+  return conformance_run_with(ctx, site, kernel, operands, outs, OPC_MIN_REDUCE,
+                              OPC_MAX_REDUCE);
 }
 
 static bool run_or_for_and(struct cvl_context *ctx, uint64_t site, struct cvl_kernel *kernel,
                            const struct cvl_value *operands, struct cvl_value *outs) {
-  return run_with(ctx, site, kernel, operands, outs, OPC_AND_SCAN, OPC_OR_SCAN);
+  return conformance_run_with(ctx, site, kernel, operands, outs, OPC_AND_SCAN, OPC_OR_SCAN);
 }
 
 static bool run_forgets_faults(struct cvl_context *ctx, uint64_t site,
                                struct cvl_kernel *kernel, const struct cvl_value *operands,
                                struct cvl_value *outs) {
   struct cvl_error e;
-  bool ok = run_nodes(ctx, site, kernel, operands, outs);
+  bool ok = conformance_run_nodes(ctx, site, kernel, operands, outs);
   cvl_oracle_backend.check(ctx, true, &e);
   return ok;
 }
 
 Test(conformance, rejects_defects_of_superoperators) {
   struct cvl_backend b = cvl_oracle_backend;
-  struct cvl_superops superops = {prepare_nothing, discard_nothing, run_nodes};
+  struct cvl_superops superops = {prepare_nothing, discard_nothing, conformance_run_nodes};
   b.superops = &superops;
   cr_expect_eq(failures(&b, "SUPEROP"), 0);
   static const struct {

@@ -44,14 +44,14 @@ static size_t sets(const struct elementary_set **out) {
 }
 enum { MOST_SETS = 3 };
 
-static uint64_t random_bits(uint64_t *state) { /* splitmix64 */
+static uint64_t elementary_random_bits(uint64_t *state) { /* splitmix64 */
   uint64_t z = *state += 0x9e3779b97f4a7c15u;
   z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
   z = (z ^ z >> 27) * 0x94d049bb133111ebu;
   return z ^ z >> 31;
 }
 
-static double from_bits(uint64_t u) {
+static double elementary_from_bits(uint64_t u) {
   double x;
   memcpy(&x, &u, sizeof x);
   return x;
@@ -59,12 +59,12 @@ static double from_bits(uint64_t u) {
 
 /* Arguments of many kinds, by turns: any bits; evenly spread where the function bends; evenly
  * over a wide range; some units beside a multiple of pi/2; beside a power of two. */
-static double argument(size_t turn, double dense, uint64_t *state) {
-  const uint64_t u = random_bits(state);
+static double elementary_argument(size_t turn, double dense, uint64_t *state) {
+  const uint64_t u = elementary_random_bits(state);
   const double unit = (double)(u >> 11) * 0x1p-53, sign = u & 1 ? 1.0 : -1.0;
   double x;
   switch (turn % 5) {
-  case 0: return from_bits(u);
+  case 0: return elementary_from_bits(u);
   case 1: return sign * unit * dense;
   case 2: return sign * unit * 720.0;
   case 3:
@@ -104,7 +104,7 @@ Test(elementary, error_is_below_one_unit) {
   for (size_t f = 0; f < E_COUNT; f++) {
     uint64_t state = 1 + f;
     for (size_t i = 0; i < 400000; i++) {
-      const double x = argument(i, functions[f].dense, &state);
+      const double x = elementary_argument(i, functions[f].dense, &state);
       if (!(x >= functions[f].least && x <= functions[f].most)) continue;
       const long double exact = functions[f].exact((long double)x);
       const double y = elementary_baseline.of[f].f64(x);
@@ -119,7 +119,7 @@ Test(elementary, float_error_is_hardly_above_half_a_unit) {
   for (size_t f = 0; f < E_COUNT; f++) {
     uint64_t state = 100 + f;
     for (size_t i = 0; i < 200000; i++) {
-      const float x = (float)argument(i, functions[f].dense, &state);
+      const float x = (float)elementary_argument(i, functions[f].dense, &state);
       if (!((double)x >= functions[f].least && (double)x <= functions[f].most)) continue;
       if (isinf(x)) continue;
       const long double exact = functions[f].exact((long double)x);
@@ -132,7 +132,7 @@ Test(elementary, float_error_is_hardly_above_half_a_unit) {
 }
 
 /* Equal in every bit; -0.0 is not 0.0, and there is one NaN. */
-static int same(double a, double b) {
+static int elementary_same(double a, double b) {
   return memcmp(&a, &b, sizeof a) == 0;
 }
 static int same_f32(float a, float b) {
@@ -261,12 +261,14 @@ Test(elementary, special_cases_are_those_of_c) {
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
       const int f = cases[i].function;
       const double x = cases[i].x, y = all[s]->of[f].f64(x);
-      cr_expect(same(y, cases[i].y), "%s(%a) = %a, not %a", all[s]->of[f].name, x, y,
+      cr_expect(elementary_same(y, cases[i].y), "%s(%a) = %a, not %a", all[s]->of[f].name, x, y,
                 cases[i].y);
     }
     for (size_t f = 0; f < E_COUNT; f++) {
-      cr_expect(same(all[s]->of[f].f64(nan), nan), "%s(nan)", all[s]->of[f].name);
-      cr_expect(same(all[s]->of[f].f64(from_bits(0xfff8000000001234u)), nan), "another NaN");
+      cr_expect(elementary_same(all[s]->of[f].f64(nan), nan), "%s(nan)", all[s]->of[f].name);
+      cr_expect(
+          elementary_same(all[s]->of[f].f64(elementary_from_bits(0xfff8000000001234u)), nan),
+          "another NaN");
       cr_expect(same_f32(all[s]->of[f].f32(NAN), NAN), "%s(nan) in float", all[s]->of[f].name);
     }
   }
@@ -275,10 +277,10 @@ Test(elementary, special_cases_are_those_of_c) {
 /* The double nearest to a multiple of pi/2 of all. */
 Test(elementary, reduction_survives_the_worst_argument) {
   const double x = 6381956970095103.0 * 0x1p797;
-  cr_expect(same(elementary_baseline.of[E_cos].f64(x), -4.6871659242546277e-19));
-  cr_expect(same(elementary_baseline.of[E_sin].f64(x), 1.0));
-  cr_expect(same(elementary_baseline.of[E_cos].f64(-x), -4.6871659242546277e-19));
-  cr_expect(same(elementary_baseline.of[E_sin].f64(-x), -1.0));
+  cr_expect(elementary_same(elementary_baseline.of[E_cos].f64(x), -4.6871659242546277e-19));
+  cr_expect(elementary_same(elementary_baseline.of[E_sin].f64(x), 1.0));
+  cr_expect(elementary_same(elementary_baseline.of[E_cos].f64(-x), -4.6871659242546277e-19));
+  cr_expect(elementary_same(elementary_baseline.of[E_sin].f64(-x), -1.0));
 }
 
 /* Every offset and length of an array, also over the operand, against the function of one
@@ -295,7 +297,7 @@ Test(elementary, position_and_length_do_not_matter) {
     double x[ROOM], y[ROOM];
     float x32[ROOM], y32[ROOM];
     for (size_t i = 0; i < ROOM; i++) {
-      x[i] = argument(random_bits(&state), functions[f].dense, &state);
+      x[i] = elementary_argument(elementary_random_bits(&state), functions[f].dense, &state);
       x32[i] = (float)x[i];
     }
     for (size_t offset = 0; offset < OFFSETS; offset++) {
@@ -308,8 +310,9 @@ Test(elementary, position_and_length_do_not_matter) {
           const int inside = i >= offset && i < offset + length;
           const double want = inside ? elementary_baseline.of[f].f64(x[i]) : x[i];
           const float want32 = inside ? elementary_baseline.of[f].f32(x32[i]) : x32[i];
-          cr_assert(same(y[i], want), "%s, %s: element %zu of %zu at %zu: %a, not %a",
-                    set->instruction_set, set->of[f].name, i, length, offset, y[i], want);
+          cr_assert(elementary_same(y[i], want),
+                    "%s, %s: element %zu of %zu at %zu: %a, not %a", set->instruction_set,
+                    set->of[f].name, i, length, offset, y[i], want);
           cr_assert(same_f32(y32[i], want32), "%s, %s of float: element %zu of %zu at %zu",
                     set->instruction_set, set->of[f].name, i, length, offset);
         }
@@ -355,7 +358,7 @@ Test(elementary, ordinary_blocks_have_the_same_bits) {
     float x32[LENGTH], y32[LENGTH];
     uint64_t state = s;
     for (size_t i = 0; i < LENGTH; i++) {
-      const double unit = (double)(random_bits(&state) >> 11) * 0x1p-53;
+      const double unit = (double)(elementary_random_bits(&state) >> 11) * 0x1p-53;
       x[i] =
           f == E_log ? ldexp(unit + 0x1p-60, (int)(i % 1800) - 900) : (2.0 * unit - 1.0) * 700;
       x32[i] = (float)(f == E_log ? unit + 0x1p-60 : x[i] / 8.0);
@@ -372,8 +375,8 @@ Test(elementary, ordinary_blocks_have_the_same_bits) {
         set->of[f].array_f64(x, y, LENGTH);
         set->of[f].array_f32(x32, y32, LENGTH);
         for (size_t i = 0; i < LENGTH; i++) {
-          cr_assert(same(y[i], elementary_baseline.of[f].f64(x[i])), "%s, %s(%a) = %a",
-                    set->instruction_set, set->of[f].name, x[i], y[i]);
+          cr_assert(elementary_same(y[i], elementary_baseline.of[f].f64(x[i])),
+                    "%s, %s(%a) = %a", set->instruction_set, set->of[f].name, x[i], y[i]);
           cr_assert(same_f32(y32[i], elementary_baseline.of[f].f32(x32[i])),
                     "%s, %s of float(%a)", set->instruction_set, set->of[f].name,
                     (double)x32[i]);
@@ -399,7 +402,7 @@ Test(elementary, same_bits_with_every_compiler_and_instruction_set) {
     uint64_t state = 7, sum64 = 0xcbf29ce484222325u, sum32 = sum64;
     for (size_t round = 0; round < ROUNDS; round++) {
       for (size_t i = 0; i < SAMPLES; i++) {
-        x[i] = argument(i, functions[f].dense, &state);
+        x[i] = elementary_argument(i, functions[f].dense, &state);
         x32[i] = (float)x[i];
       }
       set->of[f].array_f64(x, y, SAMPLES);

@@ -6,19 +6,19 @@
 #include <math.h>
 #include <string.h>
 
-static struct host_value ints(struct heap *h, uint64_t n, const int64_t *x) {
+static struct host_value oracle_ints(struct heap *h, uint64_t n, const int64_t *x) {
   struct host_value v = host_vector(h, CVL_I64, n);
   for (uint64_t i = 0; i < n; i++) host_put_int(&v, i, x[i]);
   return v;
 }
 
-static struct host_value reals(struct heap *h, uint64_t n, const double *x) {
+static struct host_value oracle_reals(struct heap *h, uint64_t n, const double *x) {
   struct host_value v = host_vector(h, CVL_F64, n);
   for (uint64_t i = 0; i < n; i++) host_put_real(&v, i, x[i]);
   return v;
 }
 
-static struct host_value segdes(struct heap *h, uint64_t n, const int64_t *lengths) {
+static struct host_value oracle_segdes(struct heap *h, uint64_t n, const int64_t *lengths) {
   struct host_value d = host_segdes(h, n);
   for (uint64_t i = 0; i < n; i++) {
     host_put_int(&d, i, lengths[i]);
@@ -28,11 +28,11 @@ static struct host_value segdes(struct heap *h, uint64_t n, const int64_t *lengt
 }
 
 #define N(...)      (sizeof((int64_t[]){__VA_ARGS__}) / sizeof(int64_t))
-#define INTS(...)   ints(&heap, N(__VA_ARGS__), (int64_t[]){__VA_ARGS__})
-#define SEGDES(...) segdes(&heap, N(__VA_ARGS__), (int64_t[]){__VA_ARGS__})
-#define EXPECT(...) expect(&heap, &call, N(__VA_ARGS__), (int64_t[]){__VA_ARGS__})
+#define INTS(...)   oracle_ints(&heap, N(__VA_ARGS__), (int64_t[]){__VA_ARGS__})
+#define SEGDES(...) oracle_segdes(&heap, N(__VA_ARGS__), (int64_t[]){__VA_ARGS__})
+#define EXPECT(...) oracle_expect(&heap, &call, N(__VA_ARGS__), (int64_t[]){__VA_ARGS__})
 
-static struct oracle_outcome run(struct heap *heap, struct oracle_call *call) {
+static struct oracle_outcome test_oracle_run(struct heap *heap, struct oracle_call *call) {
   struct oracle_outcome o;
   call->int_elem = CVL_I64;
   call->float_elem = CVL_F64;
@@ -40,9 +40,9 @@ static struct oracle_outcome run(struct heap *heap, struct oracle_call *call) {
   return o;
 }
 
-static void expect(struct heap *heap, struct oracle_call *call, uint64_t n,
-                   const int64_t *want) {
-  struct oracle_outcome o = run(heap, call);
+static void oracle_expect(struct heap *heap, struct oracle_call *call, uint64_t n,
+                          const int64_t *want) {
+  struct oracle_outcome o = test_oracle_run(heap, call);
   cr_assert_eq(o.error.kind, CVL_E_NONE);
   cr_assert_eq(o.out[0].n, n);
   for (uint64_t i = 0; i < n; i++) {
@@ -128,12 +128,12 @@ Test(oracle, rounds_as_the_specification_says) {
   heap_init(&heap, 0);
   struct oracle_call call = {.kind = CALL_ELEMENTWISE, .op = OP_ROUND, .count = 1};
   const double x[] = {0.5, 2.5, -0.5, -1.5, -2.5, -2.6, -3.0, 0.49999999999999994, NAN, 0x1p63};
-  call.operand[0] = reals(&heap, 10, x);
+  call.operand[0] = oracle_reals(&heap, 10, x);
   EXPECT(1, 3, 0, -1, -2, -3, -3, 0, INT64_MIN, INT64_MIN);
 }
 
 /* One sum for each rule of the tree, with values where any other order gives other bits. */
-static double sum_of(uint64_t n, uint64_t big_at, uint64_t minus_at, uint64_t one_at) {
+static double oracle_sum_of(uint64_t n, uint64_t big_at, uint64_t minus_at, uint64_t one_at) {
   struct heap heap;
   heap_init(&heap, 0);
   struct oracle_call call = {.kind = CALL_REDUCE, .op = OP_ADD, .count = 2};
@@ -143,7 +143,7 @@ static double sum_of(uint64_t n, uint64_t big_at, uint64_t minus_at, uint64_t on
   host_put_real(&call.operand[0], minus_at, -1e17);
   host_put_real(&call.operand[0], one_at, 1.0);
   call.operand[1] = SEGDES((int64_t)n);
-  struct oracle_outcome o = run(&heap, &call);
+  struct oracle_outcome o = test_oracle_run(&heap, &call);
   double sum = host_real(&o.out[0], 0);
   host_free(&heap, &o.out[0]);
   for (int i = 0; i < 2; i++) host_free(&heap, &call.operand[i]);
@@ -151,13 +151,14 @@ static double sum_of(uint64_t n, uint64_t big_at, uint64_t minus_at, uint64_t on
 }
 
 Test(oracle, sums_follow_the_tree) {
-  cr_expect_eq(sum_of(100, 5, 37, 69), 1.0);      /* one lane, rows in order: the 1 last */
-  cr_expect_eq(sum_of(100, 5, 69, 37), 0.0);      /* the 1 is lost in the lane */
-  cr_expect_eq(sum_of(32, 0, 16, 8), 1.0);        /* lanes 0 and 16 meet first */
-  cr_expect_eq(sum_of(32, 0, 8, 16), 0.0);        /* lane 16 meets lane 0 before 8 does */
-  cr_expect_eq(sum_of(3000, 0, 2048, 1024), 1.0); /* blocks are lanes: 0 and 2 meet first */
-  cr_expect_eq(sum_of(3000, 0, 1024, 2048), 0.0); /* and here the 1 is lost in block 0 */
-  cr_expect_eq(sum_of(1025, 31, 63, 1024), 1.0);  /* the second block is added last */
+  cr_expect_eq(oracle_sum_of(100, 5, 37, 69), 1.0); /* one lane, rows in order: the 1 last */
+  cr_expect_eq(oracle_sum_of(100, 5, 69, 37), 0.0); /* the 1 is lost in the lane */
+  cr_expect_eq(oracle_sum_of(32, 0, 16, 8), 1.0);   /* lanes 0 and 16 meet first */
+  cr_expect_eq(oracle_sum_of(32, 0, 8, 16), 0.0);   /* lane 16 meets lane 0 before 8 does */
+  cr_expect_eq(oracle_sum_of(3000, 0, 2048, 1024),
+               1.0); /* blocks are lanes: 0 and 2 meet first */
+  cr_expect_eq(oracle_sum_of(3000, 0, 1024, 2048), 0.0); /* and here the 1 is lost in block 0 */
+  cr_expect_eq(oracle_sum_of(1025, 31, 63, 1024), 1.0);  /* the second block is added last */
 }
 
 /* Prefixes of 8 and 32: the order within a window, and that windows are added on the left. */
@@ -166,8 +167,8 @@ Test(oracle, scans_follow_the_tree) {
   heap_init(&heap, 0);
   struct oracle_call call = {.kind = CALL_SCAN, .op = OP_ADD, .count = 2};
   const double x[] = {1, 1e17, -1e17, 0, 0, 0, 0, 0, 1, 1e17, -1e17, 5};
-  call.operand[0] = reals(&heap, 12, x), call.operand[1] = SEGDES(12);
-  struct oracle_outcome o = run(&heap, &call);
+  call.operand[0] = oracle_reals(&heap, 12, x), call.operand[1] = SEGDES(12);
+  struct oracle_outcome o = test_oracle_run(&heap, &call);
   /* Position 3: s = 1 joins elements 1 and 2, then s = 2 adds element 0: the 1 survives. The
    * total of the first window joins 0 with 1, and 2 with 3, first: there it is lost. */
   const double want3 = 1 + (1e17 + -1e17), window = (1 + 1e17) + (-1e17 + 0);
@@ -185,8 +186,8 @@ Test(oracle, empty_sums_and_minus_zeros) {
   heap_init(&heap, 0);
   struct oracle_call call = {.kind = CALL_REDUCE, .op = OP_ADD, .count = 2};
   const double x[] = {-0.0, -0.0, -0.0};
-  call.operand[0] = reals(&heap, 3, x), call.operand[1] = SEGDES(0, 3);
-  struct oracle_outcome o = run(&heap, &call);
+  call.operand[0] = oracle_reals(&heap, 3, x), call.operand[1] = SEGDES(0, 3);
+  struct oracle_outcome o = test_oracle_run(&heap, &call);
   cr_expect(!signbit(host_real(&o.out[0], 0)));
   cr_expect(signbit(host_real(&o.out[0], 1)));
 }
@@ -197,14 +198,14 @@ Test(oracle, faults_name_the_lowest_position) {
   struct oracle_call call = {.kind = CALL_PERMUTE, .op = OP_PERMUTE, .count = 6};
   call.operand[0] = INTS(1, 2, 3, 4, 5), call.operand[1] = INTS(0, 0, 1, 1, 3);
   call.operand[4] = SEGDES(2, 3), call.operand[5] = SEGDES(2, 3);
-  struct oracle_outcome o = run(&heap, &call);
+  struct oracle_outcome o = test_oracle_run(&heap, &call);
   cr_expect_eq(o.error.kind, CVL_E_INDEX); /* before the duplicates, though behind them */
   cr_expect_eq(o.error.position, 4);
   cr_expect_eq(o.error.value, 3);
   cr_expect_eq(o.error.limit, 3);
   cr_expect_eq(o.error.segment, 1);
   host_put_int(&call.operand[1], 4, 2);
-  o = run(&heap, &call);
+  o = test_oracle_run(&heap, &call);
   cr_expect_eq(o.error.kind, CVL_E_DUPLICATE);
   cr_expect_eq(o.error.position, 1);
   cr_expect_eq(o.error.value, 0);

@@ -13,8 +13,8 @@ struct widths {
   enum cvl_elem i, f;
 };
 
-static struct cvl_value apply(struct widths w, enum cvl_op op, struct cvl_value a,
-                              struct cvl_value b, struct cvl_value c) {
+static struct cvl_value scalar_apply(struct widths w, enum cvl_op op, struct cvl_value a,
+                                     struct cvl_value b, struct cvl_value c) {
   const struct cvl_value operands[3] = {a, b, c};
   struct cvl_value out = {0};
   enum cvl_error_kind fault = CVL_E_NONE;
@@ -58,7 +58,7 @@ Test(scalar, every_row_of_the_table_yields_its_class) {
                                       [CLASS_BOOL] = cvl_scalar_bool(true)};
       const struct cvl_value x = one[row[r].in];
       const struct cvl_value first = op_info(row[r].op)->arity == 3 ? one[CLASS_BOOL] : x;
-      const struct cvl_value y = apply(w, row[r].op, first, x, x);
+      const struct cvl_value y = scalar_apply(w, row[r].op, first, x, x);
       cr_expect(y.elem == one[row[r].out].elem, "%s", op_info(row[r].op)->name);
     }
   }
@@ -70,15 +70,15 @@ Test(scalar, int_wraps_in_its_width) {
     const int64_t least = w.i == CVL_I32 ? INT32_MIN : INT64_MIN;
     const struct cvl_value low = cvl_scalar_int(w.i, least), one = cvl_scalar_int(w.i, 1);
     const struct cvl_value minus = cvl_scalar_int(w.i, -1);
-    struct cvl_value y = apply(w, OP_SUB, low, one, nothing);
+    struct cvl_value y = scalar_apply(w, OP_SUB, low, one, nothing);
     cr_expect(cvl_int_of(&y) == -(least + 1));
-    y = apply(w, OP_DIV, low, minus, nothing);
+    y = scalar_apply(w, OP_DIV, low, minus, nothing);
     cr_expect(cvl_int_of(&y) == least);
-    y = apply(w, OP_MOD, low, minus, nothing);
+    y = scalar_apply(w, OP_MOD, low, minus, nothing);
     cr_expect(cvl_int_of(&y) == 0);
-    y = apply(w, OP_LSHIFT, one, cvl_scalar_int(w.i, bits + 3), nothing);
+    y = scalar_apply(w, OP_LSHIFT, one, cvl_scalar_int(w.i, bits + 3), nothing);
     cr_expect(cvl_int_of(&y) == 8);
-    y = apply(w, OP_RSHIFT, low, cvl_scalar_int(w.i, -1), nothing);
+    y = scalar_apply(w, OP_RSHIFT, low, cvl_scalar_int(w.i, -1), nothing);
     cr_expect(cvl_int_of(&y) == -1);
   }
 }
@@ -117,8 +117,8 @@ Test(scalar, conversions_at_the_edges_of_int) {
                  {0x1.fffffep-2, 0, 0}};
     for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
       const struct cvl_value x = cvl_scalar_float(w.f, cases[k].x);
-      const struct cvl_value f = apply(w, OP_FLOOR, x, nothing, nothing);
-      const struct cvl_value r = apply(w, OP_ROUND, x, nothing, nothing);
+      const struct cvl_value f = scalar_apply(w, OP_FLOOR, x, nothing, nothing);
+      const struct cvl_value r = scalar_apply(w, OP_ROUND, x, nothing, nothing);
       cr_expect(cvl_int_of(&f) == cases[k].floor, "floor of %a", cases[k].x);
       cr_expect(cvl_int_of(&r) == cases[k].round, "round of %a", cases[k].x);
     }

@@ -40,7 +40,7 @@ struct sketch {
 
 TestSuite(superop, .init = memory_begin, .fini = memory_end);
 
-static struct superop superop_of(struct sketch *k) {
+static struct superop test_superop_of(struct sketch *k) {
   return (struct superop){.param_count = k->param_count,
                           .node_count = k->node_count,
                           .output_count = k->output_count,
@@ -50,7 +50,7 @@ static struct superop superop_of(struct sketch *k) {
 }
 
 static struct superop completed(struct sketch *k) {
-  struct superop op = superop_of(k);
+  struct superop op = test_superop_of(k);
   const char *why;
   uint32_t node;
   cr_assert(superop_complete(&arena, &op, &why, &node), "node %u: %s", node, why);
@@ -137,7 +137,7 @@ Test(superop, copies_that_check) {
   k.output_count = 0;
   cr_expect(completed(&k).copies);
   k.nodes[2].checked = k.nodes[3].checked = false;
-  struct superop op = superop_of(&k);
+  struct superop op = test_superop_of(&k);
   const char *why;
   uint32_t node;
   cr_expect_not(superop_complete(&arena, &op, &why, &node));
@@ -253,7 +253,7 @@ static const struct refused {
 Test(superop, what_is_none) {
   for (size_t i = 0; i < sizeof refused / sizeof refused[0]; i++) {
     struct sketch k = refused[i].sketch;
-    struct superop op = superop_of(&k);
+    struct superop op = test_superop_of(&k);
     const char *why = NULL;
     uint32_t node = 99;
     bool ok = superop_complete(&arena, &op, &why, &node);
@@ -302,7 +302,7 @@ Test(superop, a_wrong_operand_ends_a_debug_build, .signal = SIGABRT) {
 
 Test(superop, memory_that_fails) {
   struct sketch k = dot_product();
-  struct superop op = superop_of(&k);
+  struct superop op = test_superop_of(&k);
   const char *why = "";
   uint32_t node;
   heap.fail_at = 1;
@@ -349,7 +349,7 @@ Test(superop, equality) {
 /* ---- assertions ---- */
 
 /* An ASSERT that $0 < $1, which reports -$0 and $0 - $1. */
-static struct sketch ordered(void) {
+static struct sketch superop_ordered(void) {
   struct sketch k = {2,
                      {I, I},
                      5,
@@ -363,25 +363,25 @@ static struct sketch ordered(void) {
 }
 
 Test(superop, assertions) {
-  struct sketch k = ordered();
+  struct sketch k = superop_ordered();
   struct superop op = completed(&k);
   cr_expect_eq(op.nodes[3].result_count, 0);
   cr_expect_eq(op.nodes[4].result, 5);
   const bool cold[] = {false, true, true, false, false};
   for (uint32_t i = 0; i < 5; i++) cr_expect_eq(op.cold[i], cold[i], "node %u", i);
-  k = ordered();
+  k = superop_ordered();
   k.output_count = 0; /* an ASSERT needs no outputs */
   k.node_count = 4;
   op = completed(&k);
   cr_expect(op.cold[2]);
-  k = ordered();
+  k = superop_ordered();
   k.outputs[k.output_count++] = 4; /* what is delivered is needed */
   op = completed(&k);
   cr_expect(op.cold[1] && !op.cold[2]);
 }
 
 Test(superop, assertions_differ_by_their_text) {
-  struct sketch a = ordered(), b = ordered();
+  struct sketch a = superop_ordered(), b = superop_ordered();
   char copy[] = "moreover";
   b.nodes[3].text = copy;
   struct superop x = completed(&a), y = completed(&b);
@@ -400,7 +400,7 @@ Test(superop, assertions_differ_by_their_text) {
 static const struct cvl_backend *const b = &cvl_oracle_backend;
 static struct cvl_context *ctx;
 
-static void open_oracle(void) {
+static void superop_open_oracle(void) {
   memory_begin();
   const char *why;
   struct cvl_options o = {.int_elem = CVL_I64, .float_elem = CVL_F64, .device = -1};
@@ -408,15 +408,15 @@ static void open_oracle(void) {
   cr_assert_not_null(ctx);
 }
 
-static void close_oracle(void) {
+static void superop_close_oracle(void) {
   cr_expect_eq(b->statistics(ctx).live_bytes, 0);
   b->close(ctx);
   memory_end();
 }
 
-TestSuite(execution, .init = open_oracle, .fini = close_oracle);
+TestSuite(execution, .init = superop_open_oracle, .fini = superop_close_oracle);
 
-static struct cvl_value ints(uint64_t n, const int64_t *x) {
+static struct cvl_value superop_ints(uint64_t n, const int64_t *x) {
   struct cvl_value v;
   cr_assert(b->from_host(ctx, 1, CVL_I64, n, x, &v));
   return v;
@@ -444,8 +444,8 @@ static struct sketch quotients(void) {
 Test(execution, several_results) {
   struct sketch k = quotients();
   struct superop op = completed(&k);
-  struct cvl_value in[3] = {ints(3, (int64_t[]){1, 20, 30}), ints(3, (int64_t[]){1, 10, 5}),
-                            cvl_one_segment(3)},
+  struct cvl_value in[3] = {superop_ints(3, (int64_t[]){1, 20, 30}),
+                            superop_ints(3, (int64_t[]){1, 10, 5}), cvl_one_segment(3)},
                    out[2];
   in[0].owned = in[1].owned = 1;
   cr_assert(superop_run(b, ctx, 10, &op, NULL, in, out));
@@ -460,20 +460,20 @@ Test(execution, several_results) {
 Test(execution, with_faults) {
   struct sketch k = quotients();
   struct superop op = completed(&k);
-  struct cvl_value in[3] = {ints(3, (int64_t[]){1, 20, 30}), ints(3, (int64_t[]){1, 0, 5}),
-                            cvl_one_segment(3)},
+  struct cvl_value in[3] = {superop_ints(3, (int64_t[]){1, 20, 30}),
+                            superop_ints(3, (int64_t[]){1, 0, 5}), cvl_one_segment(3)},
                    out[2];
   in[0].owned = 1;
   struct cvl_error e = fault_of(10, &op, in, out);
   cr_expect(e.kind == CVL_E_DIVIDE_BY_ZERO && e.site == 11 && e.position == 1);
 
-  in[0] = ints(2, (int64_t[]){1, 2}); /* shorter than in[1] */
+  in[0] = superop_ints(2, (int64_t[]){1, 2}); /* shorter than in[1] */
   in[0].owned = in[1].owned = 1;
   e = fault_of(20, &op, in, out);
   cr_expect(e.kind == CVL_E_SIZE && e.site == 21 && e.position == 0);
   cr_expect(e.value == 2 && e.limit == 3);
 
-  in[0] = ints(3, (int64_t[]){1, 2, 3}); /* one reference for two operands */
+  in[0] = superop_ints(3, (int64_t[]){1, 2, 3}); /* one reference for two operands */
   in[1] = in[0];
   in[0].owned = 1;
   cr_assert(superop_run(b, ctx, 30, &op, NULL, in, out));
@@ -482,14 +482,15 @@ Test(execution, with_faults) {
 }
 
 Test(execution, with_a_failing_assert) {
-  struct sketch k = ordered();
+  struct sketch k = superop_ordered();
   struct superop op = completed(&k);
-  struct cvl_value in[2] = {ints(3, (int64_t[]){1, 20, 30}), ints(3, (int64_t[]){2, 30, 31})},
+  struct cvl_value in[2] = {superop_ints(3, (int64_t[]){1, 20, 30}),
+                            superop_ints(3, (int64_t[]){2, 30, 31})},
                    out;
   cr_assert(superop_run(b, ctx, 10, &op, NULL, in, &out));
   b->release(ctx, &out);
   b->release(ctx, &in[1]);
-  in[1] = ints(3, (int64_t[]){2, 10, 25});
+  in[1] = superop_ints(3, (int64_t[]){2, 10, 25});
   in[0].owned = in[1].owned = 1;
   const struct cvl_error e = fault_of(20, &op, in, &out);
   cr_expect(e.kind == CVL_E_ASSERT && e.site == 23 && e.position == 1);

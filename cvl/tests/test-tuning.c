@@ -14,7 +14,7 @@ struct outcome {
   struct source_pos at;
 };
 
-static struct outcome parse(const char *text) {
+static struct outcome test_tuning_parse(const char *text) {
   struct outcome o = {.message = ""};
   struct heap heap;
   struct arena arena;
@@ -31,8 +31,9 @@ static struct outcome parse(const char *text) {
   return o;
 }
 
-static void refused(const char *text, unsigned line, unsigned column, const char *message) {
-  const struct outcome o = parse(text);
+static void tuning_refused(const char *text, unsigned line, unsigned column,
+                           const char *message) {
+  const struct outcome o = test_tuning_parse(text);
   cr_expect(!o.fine, "'%s'", text);
   cr_expect_str_eq(o.message, message, "'%s': %s", text, o.message);
   cr_expect(o.at.line == line && o.at.column == column, "'%s': %u:%u", text, o.at.line,
@@ -60,10 +61,10 @@ Test(tuning, zero_is_the_default_or_not_legal) {
 }
 
 Test(tuning, a_choice_may_be_named_by_0) {
-  const struct outcome o = parse("cuda.scan-kernel 3\ncuda.scan-kernel 0\n");
+  const struct outcome o = test_tuning_parse("cuda.scan-kernel 3\ncuda.scan-kernel 0\n");
   cr_expect(o.fine && o.values.value[TUNE_CUDA_SCAN_KERNEL] == 0, "%s", o.message);
-  refused("cuda.reduce-kernel 8\n", 1, 20,
-          "cuda.reduce-kernel is an integer from 0 to 7, not '8'");
+  tuning_refused("cuda.reduce-kernel 8\n", 1, 20,
+                 "cuda.reduce-kernel is an integer from 0 to 7, not '8'");
 }
 
 Test(tuning, bounds_are_legal_and_what_lies_outside_is_not) {
@@ -81,8 +82,9 @@ Test(tuning, bounds_are_legal_and_what_lies_outside_is_not) {
 }
 
 Test(tuning, values_are_set_and_others_are_defaults) {
-  const struct outcome o = parse("# a comment\n\n  cpu.chunk-bytes 512K # another\n"
-                                 "cpu.lone-bytes\t8M\r\ncpu.spin-rounds 7\ncuda.window 32\n");
+  const struct outcome o =
+      test_tuning_parse("# a comment\n\n  cpu.chunk-bytes 512K # another\n"
+                        "cpu.lone-bytes\t8M\r\ncpu.spin-rounds 7\ncuda.window 32\n");
   cr_assert(o.fine, "%s", o.message);
   const struct tuning all = tuning_complete(&o.values, 90);
   cr_expect(all.value[TUNE_CPU_CHUNK_BYTES] == 512 << 10);
@@ -94,42 +96,44 @@ Test(tuning, values_are_set_and_others_are_defaults) {
 }
 
 Test(tuning, the_last_line_of_several_counts) {
-  const struct outcome o = parse("cuda.window 32\ncuda.window 128\n");
+  const struct outcome o = test_tuning_parse("cuda.window 32\ncuda.window 128\n");
   cr_expect(o.fine && o.values.value[TUNE_CUDA_WINDOW] == 128);
 }
 
 Test(tuning, an_empty_text_sets_nothing) {
-  cr_expect(parse("").fine);
-  cr_expect(parse("# nothing\n").fine);
+  cr_expect(test_tuning_parse("").fine);
+  cr_expect(test_tuning_parse("# nothing\n").fine);
 }
 
 Test(tuning, what_is_refused) {
-  refused("cpu.chunk-byte 512K\n", 1, 1,
-          "there is no tuning value 'cpu.chunk-byte'; vinterp --tuning=list lists them");
-  refused("\ncuda.scan-threads 256\n", 2, 1,
-          "'cuda.scan-threads' is compiled in and cannot be set");
-  refused("cpu.chunk-bytes 300000\n", 1, 17,
-          "cpu.chunk-bytes is a power of two from 16K to 64M, not '300000'");
-  refused("cpu.chunk-bytes 128M\n", 1, 17,
-          "cpu.chunk-bytes is a power of two from 16K to 64M, not '128M'");
-  refused("cpu.chunk-bytes 0\n", 1, 17,
-          "cpu.chunk-bytes is a power of two from 16K to 64M, not '0'");
-  refused("cpu.chunk-bytes -4\n", 1, 17,
-          "cpu.chunk-bytes is a power of two from 16K to 64M, not '-4'");
-  refused("cpu.chunk-bytes many\n", 1, 17,
-          "cpu.chunk-bytes is a power of two from 16K to 64M, not 'many'");
-  refused("cpu.chunk-bytes K\n", 1, 17,
-          "cpu.chunk-bytes is a power of two from 16K to 64M, not 'K'");
-  refused("cpu.stream-bytes 99999999999999999999G\n", 1, 18,
-          "cpu.stream-bytes is a power of two from 4K to 1024G, not '99999999999999999999G'");
-  refused("cpu.stream-bytes 18014398509481988K\n", 1, 18, /* 2^64 + 4096 */
-          "cpu.stream-bytes is a power of two from 4K to 1024G, not '18014398509481988K'");
-  refused("cpu.spin-rounds 1000001\n", 1, 17,
-          "cpu.spin-rounds is an integer from 1 to 1000000, not '1000001'");
-  refused("cpu.chunk-bytes\n", 1, 16,
-          "cpu.chunk-bytes has no value: it is a power of two from 16K to 64M");
-  refused("cpu.chunk-bytes 512K 3\n", 1, 22,
-          "a line has one name and one value: what is this?");
+  tuning_refused("cpu.chunk-byte 512K\n", 1, 1,
+                 "there is no tuning value 'cpu.chunk-byte'; vinterp --tuning=list lists them");
+  tuning_refused("\ncuda.scan-threads 256\n", 2, 1,
+                 "'cuda.scan-threads' is compiled in and cannot be set");
+  tuning_refused("cpu.chunk-bytes 300000\n", 1, 17,
+                 "cpu.chunk-bytes is a power of two from 16K to 64M, not '300000'");
+  tuning_refused("cpu.chunk-bytes 128M\n", 1, 17,
+                 "cpu.chunk-bytes is a power of two from 16K to 64M, not '128M'");
+  tuning_refused("cpu.chunk-bytes 0\n", 1, 17,
+                 "cpu.chunk-bytes is a power of two from 16K to 64M, not '0'");
+  tuning_refused("cpu.chunk-bytes -4\n", 1, 17,
+                 "cpu.chunk-bytes is a power of two from 16K to 64M, not '-4'");
+  tuning_refused("cpu.chunk-bytes many\n", 1, 17,
+                 "cpu.chunk-bytes is a power of two from 16K to 64M, not 'many'");
+  tuning_refused("cpu.chunk-bytes K\n", 1, 17,
+                 "cpu.chunk-bytes is a power of two from 16K to 64M, not 'K'");
+  tuning_refused(
+      "cpu.stream-bytes 99999999999999999999G\n", 1, 18,
+      "cpu.stream-bytes is a power of two from 4K to 1024G, not '99999999999999999999G'");
+  tuning_refused(
+      "cpu.stream-bytes 18014398509481988K\n", 1, 18, /* 2^64 + 4096 */
+      "cpu.stream-bytes is a power of two from 4K to 1024G, not '18014398509481988K'");
+  tuning_refused("cpu.spin-rounds 1000001\n", 1, 17,
+                 "cpu.spin-rounds is an integer from 1 to 1000000, not '1000001'");
+  tuning_refused("cpu.chunk-bytes\n", 1, 16,
+                 "cpu.chunk-bytes has no value: it is a power of two from 16K to 64M");
+  tuning_refused("cpu.chunk-bytes 512K 3\n", 1, 22,
+                 "a line has one name and one value: what is this?");
 }
 
 Test(tuning, a_text_that_was_cut_off_is_refused) {
@@ -138,10 +142,10 @@ Test(tuning, a_text_that_was_cut_off_is_refused) {
     char cut[sizeof text] = "";
     memcpy(cut, text, length);
     const bool whole_lines = cut[length - 1] == '\n';
-    cr_expect(parse(cut).fine == whole_lines, "'%s'", cut);
+    cr_expect(test_tuning_parse(cut).fine == whole_lines, "'%s'", cut);
   }
-  refused("cpu.serial-bytes 64K\ncpu.chunk-bytes 16", 2, 0,
-          "the file ends in the middle of a line");
+  tuning_refused("cpu.serial-bytes 64K\ncpu.chunk-bytes 16", 2, 0,
+                 "the file ends in the middle of a line");
 }
 
 /* Lists values, and reads the list. */
@@ -151,7 +155,7 @@ static struct outcome list_and_parse(const struct tuning *values) {
   FILE *out = open_memstream(&text, &length);
   tuning_list(values, 0, out);
   fclose(out);
-  const struct outcome o = parse(text);
+  const struct outcome o = test_tuning_parse(text);
   cr_expect(o.fine, "%s", o.message);
   free(text);
   return o;

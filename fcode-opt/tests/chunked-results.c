@@ -7,7 +7,8 @@
 #include "ir/tests/parse.h"
 #include <string.h>
 
-static const struct ir_program *optimised(struct fixture *t, const char *functions, bool fuse) {
+static const struct ir_program *chunked_results_optimised(struct fixture *t,
+                                                          const char *functions, bool fuse) {
   char *text = arena_printf(&t->arena, "let-form \"t\" i64 f64 entry M\n%s",
                             with_positions(&t->arena, functions));
   struct ir_program *program = ir_parse(&t->arena, "t.let", text, strlen(text), &t->diags);
@@ -42,7 +43,7 @@ static void expect_marks_of(const char *functions, bool fuse, const char *wanted
   char marks[200];
   fixture_init(&t);
   t.options.chunked_results = true;
-  const struct ir_program *result = optimised(&t, functions, fuse);
+  const struct ir_program *result = chunked_results_optimised(&t, functions, fuse);
   print_marks(result, marks);
   cr_expect_str_eq(marks, wanted, "%s instead of %s:\n%s", marks, wanted,
                    ir_text(&t.arena, result));
@@ -161,7 +162,7 @@ Test(chunked_results, nothing_without_the_option) {
   char marks[200];
   fixture_init(&t);
   t.options.chunked_results = fcode_opt_default_options().chunked_results;
-  print_marks(optimised(&t, SQUARES, true), marks);
+  print_marks(chunked_results_optimised(&t, SQUARES, true), marks);
   cr_expect_str_eq(marks, "");
   fixture_free(&t);
 }

@@ -13,17 +13,18 @@
 
 static const struct widths classic = {CVL_I32, CVL_F64};
 
-static struct ir_program *built(struct fixture *t, const char *text, size_t length) {
+static struct ir_program *driver_built(struct fixture *t, const char *text, size_t length) {
   const struct vcode_program *vcode =
       vcode_parse(&t->arena, "test.vcode", text, length, classic, &t->diags);
   return vcode ? ir_build(&t->arena, vcode, classic, &t->diags) : NULL;
 }
 
-static const struct ir_program *optimised(struct fixture *t, const struct ir_program *program) {
+static const struct ir_program *driver_optimised(struct fixture *t,
+                                                 const struct ir_program *program) {
   return fcode_opt(&t->arena, program, &t->options, &t->stats, NULL, &t->diags);
 }
 
-static char *read_file(const char *path, size_t *length) {
+static char *driver_read_file(const char *path, size_t *length) {
   FILE *file = fopen(path, "rb");
   cr_assert(file, "%s", path);
   fseek(file, 0, SEEK_END);
@@ -42,16 +43,16 @@ static void check_files(const char *pattern) {
   if (glob(pattern, 0, NULL, &files) != 0) return;
   for (size_t i = 0; i < files.gl_pathc; i += every()) {
     size_t length;
-    char *text = read_file(files.gl_pathv[i], &length);
+    char *text = driver_read_file(files.gl_pathv[i], &length);
     for (int k = 0; k < 3; k++) {
       struct fixture t;
       fixture_init(&t);
       t.options.inline_limit = limits[k];
       t.options.origins = k == 1;
       t.options.chunked_results = t.options.fuse = k == 2;
-      struct ir_program *program = built(&t, text, length);
+      struct ir_program *program = driver_built(&t, text, length);
       if (program)
-        cr_expect(optimised(&t, program), "%s: %s", files.gl_pathv[i],
+        cr_expect(driver_optimised(&t, program), "%s: %s", files.gl_pathv[i],
                   t.diags.list.items[0].message);
       fixture_free(&t);
     }
@@ -81,9 +82,9 @@ Test(driver, deep_nests_keep_their_stack_code) {
   for (int i = 0; i < DEPTH; i++) to += sprintf(to, "CONST BOOL T IF ");
   for (int i = 0; i < DEPTH; i++) to += sprintf(to, "ENDIF ");
   to += sprintf(to, "RET");
-  struct ir_program *program = built(&t, text, (size_t)(to - text));
+  struct ir_program *program = driver_built(&t, text, (size_t)(to - text));
   cr_assert(program && program->functions[2].typed);
-  const struct ir_program *result = optimised(&t, program);
+  const struct ir_program *result = driver_optimised(&t, program);
   cr_assert(result);
   cr_expect(!result->functions[0].typed && result->functions[0].stack);
   cr_expect(result->functions[1].typed);
@@ -101,9 +102,9 @@ Test(driver, what_stack_code_calls_keeps_its_signature) {
                              "FUNC NOT_USED CALL M RET";
   struct fixture t;
   fixture_init(&t);
-  const struct ir_program *program = built(&t, text, strlen(text));
+  const struct ir_program *program = driver_built(&t, text, strlen(text));
   cr_assert(program && !program->functions[0].typed);
-  const struct ir_program *result = optimised(&t, program);
+  const struct ir_program *result = driver_optimised(&t, program);
   cr_assert(result);
   cr_expect_eq(result->functions[1].param_count, 1);
   cr_expect_eq(result->functions[1].result_count, 1);
@@ -119,7 +120,7 @@ Test(driver, origins) {
   struct fixture t;
   fixture_init(&t);
   t.options.origins = true;
-  const struct ir_program *result = optimised(&t, built(&t, text, strlen(text)));
+  const struct ir_program *result = driver_optimised(&t, driver_built(&t, text, strlen(text)));
   cr_assert(result);
   const struct ir_block *body = result->functions[0].body;
   const struct ir_binding *last = &body->bindings[body->count - 1];
@@ -140,7 +141,7 @@ static uint64_t fail_allocations(const char *text,
     struct fixture t;
     fixture_init(&t);
     t.options.after_pass = after_pass;
-    const struct ir_program *program = built(&t, text, strlen(text));
+    const struct ir_program *program = driver_built(&t, text, strlen(text));
     cr_assert(program);
     struct arena arena; /* of its own, so that it has to ask for memory */
     struct heap heap;
@@ -178,7 +179,7 @@ Test(driver, every_allocation_may_fail_each_time) {
 
 /* Spoils what passes overwrite: operands, bindings, signatures, the list of functions'
  * variables, superoperators. */
-static void spoil(struct opt *o) {
+static void driver_spoil(struct opt *o) {
   for (uint32_t i = 0; i < o->program->function_count; i++) {
     struct ir_function *f = &o->program->functions[i];
     if (!f->typed) continue;
@@ -200,13 +201,13 @@ static void spoil(struct opt *o) {
 
 static void fail_in_dead(struct opt *o, const char *pass) {
   if (strcmp(pass, "dead") != 0) return;
-  spoil(o);
+  driver_spoil(o);
   pass_require(o, o->stats->folded == 0);
 }
 
 static void fail_in_all(struct opt *o, const char *pass) {
   cr_assert(pass);
-  spoil(o);
+  driver_spoil(o);
   pass_require(o, o->stats->folded == 0);
 }
 
@@ -221,7 +222,7 @@ static void abort_in(void (*after_pass)(struct opt *, const char *)) {
   struct fixture t;
   fixture_init(&t);
   t.options.after_pass = after_pass;
-  optimised(&t, built(&t, two_functions, strlen(two_functions)));
+  driver_optimised(&t, driver_built(&t, two_functions, strlen(two_functions)));
 }
 Test(driver, a_failing_pass_aborts, .signal = SIGABRT) {
   abort_in(fail_in_dead);
@@ -236,7 +237,7 @@ static const struct ir_program *with_hook(struct fixture *t, bool fuse,
   t->options.fuse = fuse;
   t->options.after_pass = after_pass;
   const struct ir_program *result =
-      optimised(t, built(t, two_functions, strlen(two_functions)));
+      driver_optimised(t, driver_built(t, two_functions, strlen(two_functions)));
   cr_assert(result && t->diags.errors == 0);
   return result;
 }
@@ -257,7 +258,7 @@ Test(driver, failing_passes_leave_the_program) {
   struct fixture t;
   const struct ir_program *result = with_hook(&t, true, fail_in_all);
   expect_warning(&t, "pass inline ");
-  struct ir_program *program = built(&t, two_functions, strlen(two_functions));
+  struct ir_program *program = driver_built(&t, two_functions, strlen(two_functions));
   program->vcode = NULL;
   ir_liveness(&t.arena, program);
   cr_expect_str_eq(ir_text(&t.arena, result), ir_text(&t.arena, program));

@@ -99,26 +99,26 @@ static void expect_formula(const struct fused *t, struct reached *at, const char
 }
 
 /* The text behind a word that begins the line, else NULL. */
-static const char *behind(const char *line, const char *word) {
+static const char *fuse_behind(const char *line, const char *word) {
   const size_t length = strlen(word);
   return strncmp(line, word, length) == 0 ? line + length : NULL;
 }
 
-static void expect(const struct fused *t, struct reached *at, const char *line) {
+static void fuse_expect(const struct fused *t, struct reached *at, const char *line) {
   const char *text;
   char word[20];
   uint32_t n;
-  if ((text = behind(line, "fused "))) {
+  if ((text = fuse_behind(line, "fused "))) {
     expect_formula(t, at, text);
-  } else if ((text = behind(line, "body "))) {
+  } else if ((text = fuse_behind(line, "body "))) {
     cr_expect(has_in_order(t->body, text), "%s: no %s in\n%s", t->title, text, t->body);
-  } else if ((text = behind(line, "no body "))) {
+  } else if ((text = fuse_behind(line, "no body "))) {
     cr_expect(!strstr(t->body, text), "%s: %s in\n%s", t->title, text, t->body);
-  } else if ((text = behind(line, "said "))) {
+  } else if ((text = fuse_behind(line, "said "))) {
     cr_expect(strstr(t->said, text), "%s: no %s in\n%s", t->title, text, t->said);
-  } else if ((text = behind(line, "not said "))) {
+  } else if ((text = fuse_behind(line, "not said "))) {
     cr_expect(!strstr(t->said, text), "%s: %s in\n%s", t->title, text, t->said);
-  } else if ((text = behind(line, "line "))) {
+  } else if ((text = fuse_behind(line, "line "))) {
     expect_line(t, &at->body, text);
   } else if (sscanf(line, "checked %u", &n) == 1) {
     const struct superop *op = superop(t, at->superops - 1);
@@ -131,7 +131,7 @@ static void expect(const struct fused *t, struct reached *at, const char *line) 
 }
 
 /* A program, then lines that begin with "> ". */
-static void check_program(const char *title, const char *text) {
+static void fuse_check_program(const char *title, const char *text) {
   struct fused t = {.title = title};
   char functions[4000], line[1000];
   const char *next = strstr(text, "\n> ");
@@ -142,7 +142,7 @@ static void check_program(const char *title, const char *text) {
   while ((next = strstr(next, "\n> "))) {
     next += strlen("\n> ");
     snprintf(line, sizeof line, "%.*s", (int)strcspn(next, "\n"), next);
-    expect(&t, &at, line);
+    fuse_expect(&t, &at, line);
   }
   cr_expect_eq(at.superops, t.r.o.program->superop_count, "%s: also\n%s", title, at.formulas);
   cr_expect(!at.body || strcmp(at.body, "end\n") == 0, "%s: also\n%s", title, at.body);
@@ -150,7 +150,7 @@ static void check_program(const char *title, const char *text) {
 }
 
 Test(fuse, programs) {
-  cr_expect_eq(each_example("fuse.let", check_program), 32);
+  cr_expect_eq(each_example("fuse.let", fuse_check_program), 32);
 }
 
 /* ---- what no text says ---- */

@@ -18,7 +18,7 @@ static const char *loop_of(struct rewriting *r, const char *functions) {
   return formula;
 }
 
-static void expect(const char *functions, const char *formula) {
+static void loops_expect(const char *functions, const char *formula) {
   struct rewriting r;
   const char *got = loop_of(&r, functions);
   cr_expect(strcmp(got, formula) == 0, "%s\ninstead of %s", got, formula);
@@ -58,8 +58,9 @@ static void expect(const char *functions, const char *formula) {
 #define END "v24 = DIST INT v2 v0 @2:5\n"
 
 Test(loops, counting_calls) {
-  expect(MAIN RECURSION(FLAG, NEXT, END),
-         "r2 after r1 = i1, r2 = (i2 over s) while (r1 > 1): r1 = (r1 - 1), r2 = (r2 + 1)");
+  loops_expect(
+      MAIN RECURSION(FLAG, NEXT, END),
+      "r2 after r1 = i1, r2 = (i2 over s) while (r1 > 1): r1 = (r1 - 1), r2 = (r2 + 1)");
 }
 
 Test(loops, a_function_that_is_a_loop_calls_nobody) {
@@ -84,53 +85,55 @@ Test(loops, a_function_by_instances_stays_one) {
 
 /* The divisor is not 0 for elements that continue; for others it is replaced. */
 Test(loops, a_divisor_that_the_flag_excludes) {
-  expect(MAIN RECURSION("v26 = CONST INT 0 @2:1\nv27 = DIST INT v26 v0 @2:1\n"
-                        "v5 = != INT v1 v27 @2:1\n",
-                        "v12 = DIST INT v3 v7 @3:1\nv13 = / INT v12 v6 @3:1\n"
-                        "v15: INT = call F v7 v13 v2 @3:1\n",
-                        END),
-         "t1 = r1 != 0; r2 after r1 = i1, r2 = (i2 over s) while t1: r1 = (1 / (if t1 then r1 "
-         "else 1))");
-  expect(MAIN RECURSION(FLAG,
-                        "v12 = DIST INT v2 v7 @3:1\nv13 = / INT v6 v12 @3:1\n"
-                        "v15: INT = call F v7 v13 v2 @3:1\n",
-                        END),
-         "");
+  loops_expect(
+      MAIN RECURSION("v26 = CONST INT 0 @2:1\nv27 = DIST INT v26 v0 @2:1\n"
+                     "v5 = != INT v1 v27 @2:1\n",
+                     "v12 = DIST INT v3 v7 @3:1\nv13 = / INT v12 v6 @3:1\n"
+                     "v15: INT = call F v7 v13 v2 @3:1\n",
+                     END),
+      "t1 = r1 != 0; r2 after r1 = i1, r2 = (i2 over s) while t1: r1 = (1 / (if t1 then r1 "
+      "else 1))");
+  loops_expect(MAIN RECURSION(FLAG,
+                              "v12 = DIST INT v2 v7 @3:1\nv13 = / INT v6 v12 @3:1\n"
+                              "v15: INT = call F v7 v13 v2 @3:1\n",
+                              END),
+               "");
 }
 
 /* An operation on the result of the call is no tail recursion. */
 Test(loops, not_at_the_end) {
-  expect(MAIN RECURSION(FLAG,
-                        "v12 = DIST INT v3 v7 @3:1\nv13 = - INT v6 v12 @3:1\n"
-                        "v14: INT = call F v7 v13 v2 @3:1\nv15 = + INT v14 v12 @3:1\n",
-                        END),
-         "");
+  loops_expect(MAIN RECURSION(FLAG,
+                              "v12 = DIST INT v3 v7 @3:1\nv13 = - INT v6 v12 @3:1\n"
+                              "v14: INT = call F v7 v13 v2 @3:1\nv15 = + INT v14 v12 @3:1\n",
+                              END),
+               "");
 }
 
 Test(loops, two_calls) {
-  expect(MAIN RECURSION(FLAG,
-                        "v12 = DIST INT v3 v7 @3:1\nv13 = - INT v6 v12 @3:1\n"
-                        "v14: INT = call F v7 v13 v2 @3:1\nv15: INT = call F v7 v14 v2 @3:1\n",
-                        END),
-         "");
+  loops_expect(
+      MAIN RECURSION(FLAG,
+                     "v12 = DIST INT v3 v7 @3:1\nv13 = - INT v6 v12 @3:1\n"
+                     "v14: INT = call F v7 v13 v2 @3:1\nv15: INT = call F v7 v14 v2 @3:1\n",
+                     END),
+      "");
 }
 
 /* Indices are no operands: they count the elements of the packed domain only. */
 Test(loops, positions) {
-  expect(MAIN RECURSION(FLAG,
-                        "v12 = DIST INT v3 v7 @3:1\nv13 = INDEX v9 v3 v7 @3:1\n"
-                        "v14 = - INT v6 v13 @3:1\nv15: INT = call F v7 v14 v2 @3:1\n",
-                        END),
-         "");
+  loops_expect(MAIN RECURSION(FLAG,
+                              "v12 = DIST INT v3 v7 @3:1\nv13 = INDEX v9 v3 v7 @3:1\n"
+                              "v14 = - INT v6 v13 @3:1\nv15: INT = call F v7 v14 v2 @3:1\n",
+                              END),
+               "");
 }
 
 /* The merge must put every element at its own index: not the first packed ones to the front.
  */
 Test(loops, elements_that_move) {
-  expect(MAIN RECURSION(FLAG, NEXT,
-                        "v24 = DIST INT v2 v0 @2:5\nv26 = INDEX v9 v3 v7 @2:5\n"
-                        "v27 = DPERMUTE INT v11 v26 v24 v7 v0 @2:5\n"),
-         "");
+  loops_expect(MAIN RECURSION(FLAG, NEXT,
+                              "v24 = DIST INT v2 v0 @2:5\nv26 = INDEX v9 v3 v7 @2:5\n"
+                              "v27 = DPERMUTE INT v11 v26 v24 v7 v0 @2:5\n"),
+               "");
 }
 
 /* A recursion whose results are unused stays: it may not end. */
@@ -160,14 +163,15 @@ Test(loops, no_result_that_is_needed) {
 
 /* No value changes: it never ends, or ends at once. */
 Test(loops, nothing_carried) {
-  expect("fun M (v0: INT, v1: INT) -> () @1:1\n"
-         "v2 = LENGTH INT v1 @1:1\n"
-         "v3 = MAKE_SEGDES v2 @1:1\n"
-         "call F v3 @1:2\n"
-         "yield\nend\n" WITHOUT_RESULTS("",
-                                        "v3 = CONST INT 1 @2:1\nv4 = DIST INT v3 v0 @2:1\n"
-                                        "v5 = = INT v4 v4 @2:1\n"
-                                        "v6, v7 = PACK INT v4 v5 v0 @2:2\n",
-                                        "call F v7 @3:1\n"),
-         "");
+  loops_expect(
+      "fun M (v0: INT, v1: INT) -> () @1:1\n"
+      "v2 = LENGTH INT v1 @1:1\n"
+      "v3 = MAKE_SEGDES v2 @1:1\n"
+      "call F v3 @1:2\n"
+      "yield\nend\n" WITHOUT_RESULTS("",
+                                     "v3 = CONST INT 1 @2:1\nv4 = DIST INT v3 v0 @2:1\n"
+                                     "v5 = = INT v4 v4 @2:1\n"
+                                     "v6, v7 = PACK INT v4 v5 v0 @2:2\n",
+                                     "call F v7 @3:1\n"),
+      "");
 }

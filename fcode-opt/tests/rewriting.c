@@ -6,7 +6,7 @@
 #include <setjmp.h>
 #include <string.h>
 
-static const char *first_error(const struct rewriting *r) {
+static const char *rewriting_first_error(const struct rewriting *r) {
   return r->diags.errors ? r->diags.list.items[0].message : "?";
 }
 
@@ -22,7 +22,7 @@ void rewriting_begin(struct rewriting *r, const char *functions) {
   r->o = (struct opt){
       .arena = &r->arena, .scratch = &r->scratch, .options = &r->options, .stats = &r->stats};
   r->o.program = ir_parse(&r->arena, "t", text, strlen(text), &r->diags);
-  cr_assert(r->o.program, "%s\n%s", first_error(r), functions);
+  cr_assert(r->o.program, "%s\n%s", rewriting_first_error(r), functions);
   uint32_t functions_count = r->o.program->function_count;
   r->o.var_capacity = arena_alloc(&r->arena, functions_count * sizeof *r->o.var_capacity);
   for (uint32_t i = 0; i < functions_count; i++)
@@ -37,7 +37,7 @@ void rewriting_free(struct rewriting *r) {
 
 void rewriting_verify(struct rewriting *r) {
   ir_liveness(&r->arena, r->o.program);
-  cr_assert(ir_verify(&r->arena, r->o.program, &r->diags), "%s", first_error(r));
+  cr_assert(ir_verify(&r->arena, r->o.program, &r->diags), "%s", rewriting_first_error(r));
 }
 
 uint32_t function_called(const struct rewriting *r, const char *name) {
@@ -48,13 +48,13 @@ uint32_t function_called(const struct rewriting *r, const char *name) {
   return 0;
 }
 
-static const struct ir_binding *find(const struct ir_block *block, ir_var v) {
+static const struct ir_binding *rewriting_find(const struct ir_block *block, ir_var v) {
   for (uint32_t i = 0; i < block->count; i++) {
     const struct ir_binding *x = &block->bindings[i], *inside = NULL;
     if (x->result_count > 0 && x->results[0] == v) return x;
     if (x->form != IR_IF) continue;
-    inside = find(x->as.arms.then, v);
-    if (!inside) inside = find(x->as.arms.otherwise, v);
+    inside = rewriting_find(x->as.arms.then, v);
+    if (!inside) inside = rewriting_find(x->as.arms.otherwise, v);
     if (inside) return inside;
   }
   return NULL;
@@ -62,7 +62,7 @@ static const struct ir_binding *find(const struct ir_block *block, ir_var v) {
 
 const struct ir_binding *binding_of(const struct rewriting *r, const char *function, ir_var v) {
   const struct ir_function *f = &r->o.program->functions[function_called(r, function)];
-  const struct ir_binding *x = find(f->body, v);
+  const struct ir_binding *x = rewriting_find(f->body, v);
   cr_assert(x, "no v%u in %s", v, function);
   return x;
 }

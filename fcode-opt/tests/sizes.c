@@ -37,7 +37,7 @@ static void expect_known(const struct analysed *a, const char *fact, uint8_t wha
                (int)found);
 }
 
-static void expect_equal(const struct analysed *a, const char *fact, bool equal) {
+static void sizes_expect_equal(const struct analysed *a, const char *fact, bool equal) {
   const uint32_t f = function_called(&a->r, a->function);
   const ir_var other = (ir_var)strtoul(strrchr(fact, 'v') + 1, NULL, 10);
   cr_expect_eq(sizes_class(a->sizes, f, a->v, SIZE_LEN) ==
@@ -53,9 +53,9 @@ static void expect_fact(const struct analysed *a, const char *fact) {
   } else if (strncmp(fact, "length ", 7) == 0) {
     expect_known(a, fact, SIZE_LEN);
   } else if (strncmp(fact, "as long as v", 12) == 0) {
-    expect_equal(a, fact, true);
+    sizes_expect_equal(a, fact, true);
   } else if (strncmp(fact, "not as long as v", 16) == 0) {
-    expect_equal(a, fact, false);
+    sizes_expect_equal(a, fact, false);
   } else if (strcmp(fact, "depends on a check") == 0) {
     cr_expect(sizes_depend_on_check(a->sizes, function_called(&a->r, a->function),
                                     binding_of(&a->r, a->function, a->v)),
@@ -95,7 +95,7 @@ static void check_line(struct analysed *a, char *line) {
   if (comment) expect_facts(a, comment);
 }
 
-static void check_program(const char *title, const char *text) {
+static void sizes_check_program(const char *title, const char *text) {
   struct analysed a = {.title = title};
   analyse(&a, text);
   for (char *line = arena_copy(&a.r.arena, text, strlen(text)); line;) {
@@ -108,7 +108,7 @@ static void check_program(const char *title, const char *text) {
 }
 
 Test(sizes, facts) {
-  cr_expect_eq(each_example("sizes.let", check_program), 23);
+  cr_expect_eq(each_example("sizes.let", sizes_check_program), 23);
 }
 
 /* ---- what the entry is given ---- */

@@ -45,8 +45,8 @@ const char *after(struct fixture *t, const char *pass, const char *text) {
   return listing;
 }
 
-static void expect(struct fixture *t, const char *pass, const char *text,
-                   const char *expected) {
+static void support_expect(struct fixture *t, const char *pass, const char *text,
+                           const char *expected) {
   const char *found = after(t, pass, text);
   cr_expect_str_eq(found, expected, "after %s\n%s\nbecame\n%s\nnot\n%s", pass, text, found,
                    expected);
@@ -56,12 +56,12 @@ static void expect(struct fixture *t, const char *pass, const char *text,
 void expect_after(const char *pass, const char *text, const char *expected) {
   struct fixture t;
   fixture_init(&t);
-  expect(&t, pass, text, expected);
+  support_expect(&t, pass, text, expected);
 }
 
 void expect_uninlined(const char *text, const char *expected) {
   struct fixture t;
   fixture_init(&t);
   t.options.inline_limit = 0;
-  expect(&t, "final", text, expected);
+  support_expect(&t, "final", text, expected);
 }

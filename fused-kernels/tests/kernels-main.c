@@ -17,7 +17,7 @@ struct seen {
   uint32_t count, room;
 };
 
-static bool is_new(struct seen *s, uint64_t hash) {
+static bool kernels_main_is_new(struct seen *s, uint64_t hash) {
   for (uint32_t i = 0; i < s->count; i++) {
     if (s->hash[i] == hash) return false;
   }
@@ -30,7 +30,7 @@ static bool is_new(struct seen *s, uint64_t hash) {
   return true;
 }
 
-static char *read_file(const char *path, size_t *length) {
+static char *kernels_main_read_file(const char *path, size_t *length) {
   FILE *file = fopen(path, "r");
   if (file == NULL) return NULL;
   char *text = NULL;
@@ -48,8 +48,9 @@ static char *read_file(const char *path, size_t *length) {
 }
 
 /* Whether a text is accepted, and without spills. `what` it is of. */
-static bool check_text(const struct nvrtc *n, const char *path, const struct superop *op,
-                       const char *text, const char *what) {
+static bool kernels_main_check_text(const struct nvrtc *n, const char *path,
+                                    const struct superop *op, const char *text,
+                                    const char *what) {
   char formula[100];
   struct nvrtc_report r = nvrtc_compile(n, text);
   bool good = r.good && r.spilled == 0 && r.stack == 0 && r.registers <= MOST_REGISTERS;
@@ -61,7 +62,8 @@ static bool check_text(const struct nvrtc *n, const char *path, const struct sup
   return good;
 }
 
-static bool check(const struct nvrtc *n, const char *path, const struct superop *op) {
+static bool kernels_main_check(const struct nvrtc *n, const char *path,
+                               const struct superop *op) {
   const struct widths w = {CVL_I64, CVL_F64};
   unsigned leave[FUSED_KERNELS];
   const uint32_t count = !op->copies             ? fused_kernels(op, leave)
@@ -74,7 +76,7 @@ static bool check(const struct nvrtc *n, const char *path, const struct superop 
         op->copies ? fused_source_make_copy(op, i, w, NULL, "kernel", &s)
                    : fused_source_make(op, w, LEAVE_SPREADS | leave[i], NULL, "kernel", &s);
     if (!made) abort();
-    if (!s.kernel.is_empty) good &= check_text(n, path, op, s.text, "");
+    if (!s.kernel.is_empty) good &= kernels_main_check_text(n, path, op, s.text, "");
     fused_source_free(&s);
   }
   return good;
@@ -91,7 +93,7 @@ static bool check_long(const struct nvrtc *n, const char *path, const struct sup
     if (!(leave[i] & SCAN_BIT)) continue;
     if (!fused_source_make(op, w, LEAVE_SPREADS | SCAN_LONG | leave[i], NULL, "kernel", &s))
       abort();
-    good &= check_text(n, path, op, s.text, ", of long segments");
+    good &= kernels_main_check_text(n, path, op, s.text, ", of long segments");
     fused_source_free(&s);
   }
   return good;
@@ -106,8 +108,8 @@ static bool check_short(const struct nvrtc *n, const char *path, const struct su
   fused_kernels(op, leave);
   if (!fused_source_make(op, w, LEAVE_SPREADS | SHORT_SEGMENTS | leave[0], NULL, "kernel", &s))
     abort();
-  const bool good =
-      !s.kernel.by_groups || check_text(n, path, op, s.text, ", for short segments");
+  const bool good = !s.kernel.by_groups ||
+                    kernels_main_check_text(n, path, op, s.text, ", for short segments");
   fused_source_free(&s);
   return good;
 }
@@ -122,20 +124,22 @@ static bool check_trees(const struct nvrtc *n, const char *path, const struct su
     if (!fused_source_make_tree(op, k, (enum fused_tree)which,
                                 (struct widths){CVL_I64, CVL_F64}, "kernel", &s))
       abort();
-    good &= check_text(n, path, op, s.text, which == TREE_UP ? ", upwards" : ", downwards");
+    good &= kernels_main_check_text(n, path, op, s.text,
+                                    which == TREE_UP ? ", upwards" : ", downwards");
     fused_source_free(&s);
   }
   return good;
 }
 
 /* Returns how many kernels are not as they should be. */
-static uint32_t check_file(const struct nvrtc *n, struct seen *seen, const char *path) {
+static uint32_t kernels_main_check_file(const struct nvrtc *n, struct seen *seen,
+                                        const char *path) {
   struct heap heap;
   struct arena arena;
   struct diag_list diags;
   size_t length;
   uint32_t bad = 0;
-  char *text = read_file(path, &length);
+  char *text = kernels_main_read_file(path, &length);
   if (text == NULL) {
     printf("FAIL %s cannot be read\n", path);
     return 1;
@@ -148,8 +152,8 @@ static uint32_t check_file(const struct nvrtc *n, struct seen *seen, const char 
   for (uint32_t i = 0; p != NULL && i < p->fused_count; i++) {
     struct superop *op = fused_parse(&arena, p, &p->fused[i], &diags);
     if (op == NULL) bad++;
-    if (op == NULL || !is_new(seen, superop_hash(op))) continue;
-    if (!check(n, path, op)) bad++;
+    if (op == NULL || !kernels_main_is_new(seen, superop_hash(op))) continue;
+    if (!kernels_main_check(n, path, op)) bad++;
     if (!check_short(n, path, op)) bad++;
     if (!check_long(n, path, op)) bad++;
     for (uint32_t k = 0; k < op->node_count; k++) {
@@ -170,7 +174,7 @@ int main(int argc, char **argv) {
     puts("SKIPPED (no NVRTC) kernels of superoperators: libnvrtc.so.13 is not here");
     return 77;
   }
-  for (int i = 1; i < argc; i++) bad += check_file(&n, &seen, argv[i]);
+  for (int i = 1; i < argc; i++) bad += kernels_main_check_file(&n, &seen, argv[i]);
   if (n.reports >= 0) cache_make_room(n.reports, NVRTC_PREFIX, "", MOST_BYTES_OF_REPORTS);
   printf("%u kernels, %u bad\n", seen.count, bad);
   free(seen.hash);

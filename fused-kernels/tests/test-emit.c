@@ -117,7 +117,7 @@ static void check_blocks(struct suite *s, const struct built *b, const struct su
   superop_case_free_data(s, c, params);
 }
 
-static void check_random(struct widths w, uint64_t seed) {
+static void emit_check_random(struct widths w, uint64_t seed) {
   static const struct mixture mixtures[] = {
       {.maps = 12, .spreads = 3, .gathers = 6, .wild = true},
       {.maps = 20, .spreads = 3, .wild = true},
@@ -157,12 +157,12 @@ static void check_random(struct widths w, uint64_t seed) {
 
 Test(emit_block, same_as_the_oracle_in_wide_widths) {
   if (!has_compiler()) cr_skip_test("no compiler here");
-  check_random((struct widths){CVL_I64, CVL_F64}, 4);
+  emit_check_random((struct widths){CVL_I64, CVL_F64}, 4);
 }
 
 Test(emit_block, same_as_the_oracle_in_narrow_widths) {
   if (!has_compiler()) cr_skip_test("no compiler here");
-  check_random((struct widths){CVL_I32, CVL_F32}, 5);
+  emit_check_random((struct widths){CVL_I32, CVL_F32}, 5);
 }
 
 /* Loads a definition and begins the file for functions for its blocks. */
@@ -178,7 +178,7 @@ static FILE *begin_blocks(struct loaded *l, const char *definition, struct width
 }
 
 /* The functions, of small and of large arguments, against one element at a time. */
-static void check_functions(struct widths w) {
+static void emit_check_functions(struct widths w) {
   static const char definition[] =
       "fused OP0#1 ($0 : FLOAT, $1 : FLOAT) ="
       "$2 = (SIN @ $0) $3 = (COS @ (* FLOAT @ $0 $1)) $4 = (TAN @ $0) $5 = (EXP @ $0)"
@@ -236,8 +236,8 @@ static void check_functions(struct widths w) {
 
 Test(emit_block, functions_give_the_bits_of_one_element) {
   if (!has_compiler()) cr_skip_test("no compiler here");
-  check_functions((struct widths){CVL_I64, CVL_F64});
-  check_functions((struct widths){CVL_I32, CVL_F32});
+  emit_check_functions((struct widths){CVL_I64, CVL_F64});
+  emit_check_functions((struct widths){CVL_I32, CVL_F32});
 }
 
 Test(emit_block, the_first_fault_of_each_node) {
@@ -443,7 +443,7 @@ Test(emit_block, reductions_that_wait) {
 
 /* What a back end compiles, of all kinds of nodes, for one segment and for any: a function that
  * does not compile would only be slow. */
-static void check_file(struct widths w, uint64_t seed) {
+static void emit_check_file(struct widths w, uint64_t seed) {
   static const struct mixture mixtures[] = {
       {.maps = 6, .spreads = 3, .gathers = 3, .reductions = 2, .asserts = 2, .wild = true},
       {.maps = 6, .spreads = 3, .gathers = 2, .scans = 3, .packs = 3, .wild = true},
@@ -465,8 +465,8 @@ static void check_file(struct widths w, uint64_t seed) {
 
 Test(emit_functions, files_compile) {
   if (!has_compiler()) cr_skip_test("no compiler here");
-  check_file((struct widths){CVL_I64, CVL_F64}, 6);
-  if (every() == 1) check_file((struct widths){CVL_I32, CVL_F32}, 7);
+  emit_check_file((struct widths){CVL_I64, CVL_F64}, 6);
+  if (every() == 1) emit_check_file((struct widths){CVL_I32, CVL_F32}, 7);
 }
 
 /* ---- what functions leave ---- */

@@ -51,7 +51,7 @@ struct arguments {
   uint32_t kept_count;
 };
 
-static void *take(struct arguments *a, size_t bytes) {
+static void *kernel_take(struct arguments *a, size_t bytes) {
   a->used = (a->used + 7) / 8 * 8;
   cr_assert_leq(a->used + bytes, MOST_BYTES);
   char *at = a->bytes + a->used;
@@ -59,15 +59,15 @@ static void *take(struct arguments *a, size_t bytes) {
   return at;
 }
 
-static void *keep(struct arguments *a, void *memory) {
+static void *kernel_keep(struct arguments *a, void *memory) {
   cr_assert(memory != NULL && a->kept_count < MOST_KEPT);
   a->kept[a->kept_count++] = memory;
   return memory;
 }
 
 /* A descriptor in one of the forms that it may have. */
-static struct segments descriptor(struct arguments *a, struct rng *rng,
-                                  const struct host_value *d) {
+static struct segments kernel_descriptor(struct arguments *a, struct rng *rng,
+                                         const struct host_value *d) {
   struct segments s = {(int64_t)d->n, (int64_t)d->total, -1, NULL, NULL, NULL};
   bool equal = d->n != 0;
   for (uint64_t k = 0; k < d->n; k++) equal &= host_segment(d, k) == host_segment(d, 0);
@@ -75,13 +75,13 @@ static struct segments descriptor(struct arguments *a, struct rng *rng,
     s.equal = (int64_t)host_segment(d, 0);
     return s;
   }
-  int64_t *offsets = keep(a, calloc(d->n + 1, sizeof *offsets));
+  int64_t *offsets = kernel_keep(a, calloc(d->n + 1, sizeof *offsets));
   for (uint64_t k = 0; k < d->n; k++) offsets[k + 1] = offsets[k] + (int64_t)host_segment(d, k);
   s.offsets = offsets;
   if (rng_one_in(rng, 2)) return s;
   const uint64_t words = d->total / 64 + 1;
-  struct rank_word *ranks = keep(a, calloc(words, sizeof *ranks));
-  uint32_t *numbers = keep(a, calloc(words + d->n, sizeof *numbers));
+  struct rank_word *ranks = kernel_keep(a, calloc(words, sizeof *ranks));
+  uint32_t *numbers = kernel_keep(a, calloc(words + d->n, sizeof *numbers));
   uint64_t segment = 0, begun = 0; /* behind the word's first element, with elements */
   bool hidden = false;             /* an empty segment in the word */
   for (uint64_t i = 0; i < d->total; i++) {
@@ -107,9 +107,9 @@ static struct segments descriptor(struct arguments *a, struct rng *rng,
 
 /* A vector: in memory; as one value; or as a value, or a progression, for each segment of
  * length 1. */
-static void operand(struct arguments *a, struct rng *rng, const struct host_value *v) {
+static void kernel_operand(struct arguments *a, struct rng *rng, const struct host_value *v) {
   size_t bytes = elem_info((enum cvl_elem)v->elem)->bytes, align = bytes < 4 ? 4 : bytes;
-  char *at = take(a, 0);
+  char *at = kernel_take(a, 0);
   char head[24] = {0};
   struct tail tail = {.under = {(int64_t)v->n, (int64_t)v->n, 1, NULL, NULL, NULL}};
   bool equal = v->n != 0;
@@ -126,13 +126,13 @@ static void operand(struct arguments *a, struct rng *rng, const struct host_valu
   if (kind == PROGRESSION) memset(head + align + bytes, 7, bytes);
   if (kind != ALL_EQUAL) tail.data = v->data;
   size_t head_bytes = (align + 2 * bytes + 7) / 8 * 8;
-  at = take(a, head_bytes + sizeof tail);
+  at = kernel_take(a, head_bytes + sizeof tail);
   memcpy(at, head, head_bytes);
   memcpy(at + head_bytes, &tail, sizeof tail);
 }
 
 static void pointer(struct arguments *a, void *memory) {
-  memcpy(take(a, sizeof memory), &memory, sizeof memory);
+  memcpy(kernel_take(a, sizeof memory), &memory, sizeof memory);
 }
 
 /* ---- packs: the structs of packs.hpp ---- */
@@ -157,7 +157,7 @@ struct list {
 static void *unpublished(struct arguments *a, uint64_t n, unsigned tile) {
   uint64_t count = 0;
   for (uint64_t each = tile, level = 0; level < 11; level++, each *= 32) count += n / each + 1;
-  return keep(a, calloc(count, PUBLISHED_BYTES));
+  return kernel_keep(a, calloc(count, PUBLISHED_BYTES));
 }
 
 /* ---- one run ---- */
@@ -217,10 +217,11 @@ static void add_list(struct run *r, struct arguments *a, uint32_t flags, uint64_
   struct list *l = &r->lists[r->list_count++];
   *l = (struct list){.flags = flags, .packing = {.elements = (int64_t)n, .mark = MARK}};
   l->packing.totals = unpublished(a, n, fused_kernel_tile(r->k));
-  l->packing.total = keep(a, calloc(3, sizeof *l->packing.total)); /* put_number */
-  if (d->n != 1) l->packing.offsets = keep(a, calloc(d->n + 1, sizeof *l->packing.offsets));
+  l->packing.total = kernel_keep(a, calloc(3, sizeof *l->packing.total)); /* put_number */
+  if (d->n != 1)
+    l->packing.offsets = kernel_keep(a, calloc(d->n + 1, sizeof *l->packing.offsets));
   if (rng_one_in(&r->s->rng, 2)) l->packing.clear = (int64_t)n;
-  memcpy(take(a, sizeof l->packing), &l->packing, sizeof l->packing);
+  memcpy(kernel_take(a, sizeof l->packing), &l->packing, sizeof l->packing);
 }
 
 static const struct packing *packing_of(const struct run *r, uint32_t flags) {
@@ -271,11 +272,11 @@ static int64_t add_chunks(struct arguments *a, const struct segments *d) {
   const int64_t longest = tiles(d->total, 1 << LONG_BITS);
   const int64_t firsts = d->count < longest ? d->count : longest;
   const struct chunks c = {CHUNK_BITS, LONG_BITS, firsts, firsts + each};
-  memcpy(take(a, sizeof c), &c, sizeof c);
+  memcpy(kernel_take(a, sizeof c), &c, sizeof c);
   pointer(a, unpublished(a, (uint64_t)d->total, 1 << CHUNK_BITS));
-  *(int64_t *)take(a, 8) = d->total;
-  *(uint32_t *)take(a, 8) = MARK;
-  pointer(a, keep(a, calloc(1, sizeof(uint64_t))));
+  *(int64_t *)kernel_take(a, 8) = d->total;
+  *(uint32_t *)kernel_take(a, 8) = MARK;
+  pointer(a, kernel_keep(a, calloc(1, sizeof(uint64_t))));
   return c.candidates;
 }
 
@@ -288,12 +289,12 @@ static int64_t add_longest(struct arguments *a, const struct segments *d,
     const int32_t up_to = length > SCAN_ROW_LENGTH ? SCAN_ROW_LENGTH + 1 : (int32_t)length;
     if (up_to > longest) longest = up_to;
   }
-  memcpy(take(a, sizeof longest), &longest, sizeof longest);
+  memcpy(kernel_take(a, sizeof longest), &longest, sizeof longest);
   return tiles(d->total, SCAN_TILE);
 }
 
-static void add_segments(struct arguments *a, const struct segments *d) {
-  memcpy(take(a, sizeof *d), d, sizeof *d);
+static void kernel_add_segments(struct arguments *a, const struct segments *d) {
+  memcpy(kernel_take(a, sizeof *d), d, sizeof *d);
 }
 
 static struct order any_order(struct run *r) {
@@ -302,28 +303,28 @@ static struct order any_order(struct run *r) {
 }
 
 /* A kernel that scans: of the segments that it is for. */
-static void launch_scan(struct run *r, kernel *call) {
+static void kernel_launch_scan(struct run *r, kernel *call) {
   struct arguments a = {.used = 0};
   const struct superop_node *node = &r->op->nodes[r->k->scan];
   const struct host_value *lengths = &r->values[r->op->segments];
-  const struct segments d = descriptor(&a, &r->s->rng, lengths);
+  const struct segments d = kernel_descriptor(&a, &r->s->rng, lengths);
   struct host_value *out = &r->values[node->result];
-  add_segments(&a, &d);
+  kernel_add_segments(&a, &d);
   for (uint32_t i = 0; i < r->k->member_count; i++) {
     const struct fused_member *m = &r->k->members[i];
     const struct host_value *v = &r->values[m->number];
     struct segments s;
     if (m->kind == MEMBER_OPERAND) {
-      operand(&a, &r->s->rng, v);
+      kernel_operand(&a, &r->s->rng, v);
       continue;
     }
     cr_assert_eq(m->kind, MEMBER_SEGMENTS);
-    s = descriptor(&a, &r->s->rng, v);
-    add_segments(&a, &s);
+    s = kernel_descriptor(&a, &r->s->rng, v);
+    kernel_add_segments(&a, &s);
   }
   pointer(&a, &r->fault);
-  *(uint64_t *)take(&a, 8) = 0; /* site */
-  *(int64_t *)take(&a, 8) = d.total;
+  *(uint64_t *)kernel_take(&a, 8) = 0; /* site */
+  *(int64_t *)kernel_take(&a, 8) = d.total;
   if (out->data == NULL)
     *out = host_vector(&r->s->heap,
                        superop_elem((enum superop_kind)r->op->kinds[node->result],
@@ -344,7 +345,7 @@ struct scattering {
   uint32_t keeps;
 };
 
-static const struct host_value *defaults_of(const struct run *r, uint32_t node) {
+static const struct host_value *kernel_defaults_of(const struct run *r, uint32_t node) {
   const struct superop_node *of = &r->op->nodes[node];
   const int8_t which = permute_operands((enum opcode)of->op).defaults;
   return which == NO_OPERAND ? NULL : &r->values[of->operands[which]];
@@ -364,14 +365,14 @@ static struct scattering *add_scattering(struct run *r, struct arguments *a) {
     *claims = malloc((n + 1) * sizeof **claims);
     memset(*claims, 0xff, (n + 1) * sizeof **claims);
   }
-  struct scattering *s = take(a, sizeof *s);
+  struct scattering *s = kernel_take(a, sizeof *s);
   *s = (struct scattering){*claims, (int64_t)sources - 1, 0};
   return s;
 }
 
-static void add_moved(struct run *r, struct arguments *a, const struct fused_member *m,
-                      struct scattering *s, uint32_t number) {
-  const struct host_value *defaults = defaults_of(r, m->number);
+static void kernel_add_moved(struct run *r, struct arguments *a, const struct fused_member *m,
+                             struct scattering *s, uint32_t number) {
+  const struct host_value *defaults = kernel_defaults_of(r, m->number);
   struct host_value *v = &r->values[r->op->nodes[m->number].result];
   const size_t bytes = elem_info((enum cvl_elem)m->elem)->bytes;
   *v = host_vector(&r->s->heap, (enum cvl_elem)m->elem, positions_of_results(r));
@@ -383,13 +384,13 @@ static void add_moved(struct run *r, struct arguments *a, const struct fused_mem
   pointer(a, v->data);
 }
 
-static void launch(struct run *r, kernel *call) {
+static void kernel_launch(struct run *r, kernel *call) {
   struct arguments a = {.used = 0};
   uint64_t n, slots = 0;
   struct scattering *scattering = NULL;
   uint32_t moved = 0;
   if (r->k->scan != SUPEROP_NONE) {
-    launch_scan(r, call);
+    kernel_launch_scan(r, call);
     return;
   }
   const uint64_t blocks = grid(r, &n);
@@ -402,10 +403,10 @@ static void launch(struct run *r, kernel *call) {
                       *g = &r->results[m->number];
     struct segments s;
     switch ((enum fused_member_kind)m->kind) {
-    case MEMBER_OPERAND: operand(&a, &r->s->rng, v); break;
+    case MEMBER_OPERAND: kernel_operand(&a, &r->s->rng, v); break;
     case MEMBER_SEGMENTS:
-      s = descriptor(&a, &r->s->rng, v);
-      add_segments(&a, &s);
+      s = kernel_descriptor(&a, &r->s->rng, v);
+      kernel_add_segments(&a, &s);
       break;
     case MEMBER_WRITTEN:
       *v = host_vector(&r->s->heap, (enum cvl_elem)m->elem, domain(r));
@@ -421,7 +422,7 @@ static void launch(struct run *r, kernel *call) {
       pointer(&a, g->data);
       break;
     case MEMBER_TILES:
-      pointer(&a, blocks == 1 ? NULL : keep(&a, calloc(1, sizeof(uint64_t))));
+      pointer(&a, blocks == 1 ? NULL : kernel_keep(&a, calloc(1, sizeof(uint64_t))));
       break;
     case MEMBER_PACKING: add_list(r, &a, m->number, n); break;
     case MEMBER_KEPT:
@@ -431,7 +432,7 @@ static void launch(struct run *r, kernel *call) {
       pointer(&a, v->data);
       break;
     case MEMBER_SCATTER: scattering = add_scattering(r, &a); break;
-    case MEMBER_MOVED: add_moved(r, &a, m, scattering, moved++); break;
+    case MEMBER_MOVED: kernel_add_moved(r, &a, m, scattering, moved++); break;
     case MEMBER_TOTALS: /* of combinations, which these have none of: test-trees.cpp */
     case MEMBER_ROOTS:
     case MEMBER_UNFIT: cr_assert_fail("member %u", i);
@@ -439,8 +440,8 @@ static void launch(struct run *r, kernel *call) {
   }
   const struct order order = any_order(r);
   pointer(&a, &r->fault);
-  *(uint64_t *)take(&a, 8) = 0; /* site */
-  *(int64_t *)take(&a, 8) = (int64_t)n;
+  *(uint64_t *)kernel_take(&a, 8) = 0; /* site */
+  *(int64_t *)kernel_take(&a, 8) = (int64_t)n;
   call(a.bytes, (int64_t)blocks, &order);
   for (uint32_t i = 0; i < r->op->node_count; i++) {
     if (r->op->nodes[i].role == ROLE_PACK && r->k->tasks[i] == TASK_INSIDE) take_packed(r, i);
@@ -449,7 +450,7 @@ static void launch(struct run *r, kernel *call) {
 }
 
 /* One node on the oracle. */
-static bool execute(struct run *r, uint32_t node) {
+static bool kernel_execute(struct run *r, uint32_t node) {
   struct superop one = *r->op;
   one.nodes = &r->op->nodes[node];
   one.node_count = 1;
@@ -460,7 +461,7 @@ static bool execute(struct run *r, uint32_t node) {
 }
 
 /* Of segments up to a slot the result is what groups have given. */
-static void take_results(struct run *r, uint32_t node, struct host_value *finished) {
+static void kernel_take_results(struct run *r, uint32_t node, struct host_value *finished) {
   const struct host_value *d = &r->values[r->op->segments], *g = &r->results[node];
   for (uint64_t s = 0; s < d->n; s++) {
     if (host_segment(d, s) <= CVL_REDUCE_BLOCK) host_copy(finished, s, g, s);
@@ -469,7 +470,7 @@ static void take_results(struct run *r, uint32_t node, struct host_value *finish
 
 /* The reduction of what slots have given: the levels above the lowest one. Groups use the slots
  * of long segments only: any others have no meaning, and their results are not taken. */
-static void finish(struct run *r, uint32_t node) {
+static void kernel_finish(struct run *r, uint32_t node) {
   const struct host_value *d = &r->values[r->op->segments], *t = &r->partials[node];
   struct oracle_call call = {.kind = CALL_REDUCE,
                              .op = opcode_info((enum opcode)r->op->nodes[node].op)->operation,
@@ -493,7 +494,7 @@ static void finish(struct run *r, uint32_t node) {
   call.operand[1] = blocks;
   struct oracle_outcome outcome = {0};
   cr_assert(oracle_run(&r->s->heap, &call, &outcome));
-  if (r->k->by_groups) take_results(r, node, &outcome.out[0]);
+  if (r->k->by_groups) kernel_take_results(r, node, &outcome.out[0]);
   r->values[r->op->nodes[node].result] = outcome.out[0];
   used.n = t->n;
   host_free(&r->s->heap, &used);
@@ -501,9 +502,9 @@ static void finish(struct run *r, uint32_t node) {
 }
 
 /* Without a kernel, as nobody runs one that packs nothing. */
-static bool execute_nodes(struct run *r) {
+static bool kernel_execute_nodes(struct run *r) {
   for (uint32_t i = 0; i < r->op->node_count; i++) {
-    if (r->op->nodes[i].role != ROLE_CONST && !execute(r, i)) return false;
+    if (r->op->nodes[i].role != ROLE_CONST && !kernel_execute(r, i)) return false;
   }
   return true;
 }
@@ -519,21 +520,21 @@ struct kernels {
 static bool execute_all(struct run *r, const struct kernels *kernels) {
   for (uint32_t i = 0; i < r->op->node_count; i++) { /* CONST cannot fail, nor is it costly */
     const struct superop_node *node = &r->op->nodes[i];
-    if (node->role == ROLE_CONST) cr_assert(execute(r, i));
+    if (node->role == ROLE_CONST) cr_assert(kernel_execute(r, i));
   }
   for (uint32_t i = 1; i <= kernels->count; i++) { /* that of the rest at last */
     const uint32_t j = i % kernels->count;
     r->k = &kernels->plan[j];
-    if (r->k->by_packs && domain(r) == 0) return execute_nodes(r);
-    if (kernels->call[j] != NULL) launch(r, kernels->call[j]);
+    if (r->k->by_packs && domain(r) == 0) return kernel_execute_nodes(r);
+    if (kernels->call[j] != NULL) kernel_launch(r, kernels->call[j]);
   }
   for (uint32_t i = 0; i < r->op->node_count; i++) {
     const struct superop_node *node = &r->op->nodes[i];
     if (r->fault.kind != 0 && r->fault.site <= i) break;
     bool spread = node->result_count > 0 && r->k->spread[node->result];
     bool library = r->k->tasks[i] == TASK_LIBRARY || spread;
-    if (library && !execute(r, i)) return false;
-    if (node->role == ROLE_REDUCE && r->k->tasks[i] == TASK_INSIDE) finish(r, i);
+    if (library && !kernel_execute(r, i)) return false;
+    if (node->role == ROLE_REDUCE && r->k->tasks[i] == TASK_INSIDE) kernel_finish(r, i);
   }
   if (r->fault.kind == 0) return true;
   r->error = (struct cvl_error){.kind = (enum cvl_error_kind)r->fault.kind,
@@ -551,8 +552,8 @@ static void free_values(struct suite *s, const struct superop *op, struct host_v
 }
 
 /* One run on data as it comes. Returns whether there was a fault. */
-static bool check_run(struct suite *s, const struct superop_case *c,
-                      const struct kernels *kernels, uint64_t n, bool spoil) {
+static bool kernel_check_run(struct suite *s, const struct superop_case *c,
+                             const struct kernels *kernels, uint64_t n, bool spoil) {
   const struct superop *op = &c->op;
   enum shape shape = n == 0 ? (enum shape)(SHAPE_NONE + rng_below(&s->rng, 3))
                             : (enum shape)rng_below(&s->rng, SHAPES);
@@ -660,8 +661,8 @@ static void find_kernels(struct built *b, uint32_t i, struct kernels *kernels) {
   }
 }
 
-static void check_random(struct widths w, uint64_t seed, unsigned leave, bool all,
-                         const char *compiler) {
+static void kernel_check_random(struct widths w, uint64_t seed, unsigned leave, bool all,
+                                const char *compiler) {
   static const uint64_t sizes[] = {0, 1, 7, 33, 1024, 1025, 5000};
   char command[96];
   snprintf(command, sizeof command, "%s --version > /dev/null 2>&1", compiler);
@@ -680,7 +681,7 @@ static void check_random(struct widths w, uint64_t seed, unsigned leave, bool al
     find_kernels(&b, i, &kernels[i]);
     for (size_t n = 0; n < sizeof sizes / sizeof sizes[0]; n++) {
       for (int spoil = 0; spoil <= (r.cases[i].wild ? 2 : 0); spoil++) {
-        faults += check_run(&r.suite, &r.cases[i], &kernels[i], sizes[n], spoil > 0);
+        faults += kernel_check_run(&r.suite, &r.cases[i], &kernels[i], sizes[n], spoil > 0);
         runs++;
       }
     }
@@ -692,27 +693,27 @@ static void check_random(struct widths w, uint64_t seed, unsigned leave, bool al
 }
 
 Test(kernel, same_as_the_oracle_in_classic_widths) {
-  check_random((struct widths){CVL_I32, CVL_F64}, 1, LEAVE_NOTHING, false, "g++");
+  kernel_check_random((struct widths){CVL_I32, CVL_F64}, 1, LEAVE_NOTHING, false, "g++");
 }
 
 Test(kernel, same_as_the_oracle_in_wide_widths) {
-  check_random((struct widths){CVL_I64, CVL_F64}, 2, LEAVE_SPREADS, false, "clang++");
+  kernel_check_random((struct widths){CVL_I64, CVL_F64}, 2, LEAVE_SPREADS, false, "clang++");
 }
 
 Test(kernel, same_as_the_oracle_where_kernels_pack_scan_and_scatter) {
-  check_random((struct widths){CVL_I32, CVL_F64}, 3, LEAVE_SPREADS, true, "g++");
+  kernel_check_random((struct widths){CVL_I32, CVL_F64}, 3, LEAVE_SPREADS, true, "g++");
 }
 
 Test(kernel, same_as_the_oracle_in_narrow_widths_by_groups_of_segments) {
-  check_random((struct widths){CVL_I32, CVL_F32}, 4, LEAVE_SPREADS | SHORT_SEGMENTS, true,
-               "g++");
+  kernel_check_random((struct widths){CVL_I32, CVL_F32}, 4, LEAVE_SPREADS | SHORT_SEGMENTS,
+                      true, "g++");
 }
 
 /* ---- modules ---- */
 
 /* Whether a kernel is in the library under its key, if it is one. */
-static void expect_in(const struct built *b, const struct superop *op, struct widths w,
-                      unsigned leave) {
+static void kernel_expect_in(const struct built *b, const struct superop *op, struct widths w,
+                             unsigned leave) {
   char name[64];
   struct fused_source s;
   cr_assert(fused_source_make(op, w, LEAVE_SPREADS | leave, NULL, "fused", &s));
@@ -741,10 +742,10 @@ Test(kernel, module_has_the_kernels_by_their_keys) {
     unsigned leave[FUSED_KERNELS];
     if (superop_has_loops(r.ops[i])) continue; /* superop_run executes them */
     const uint32_t count = fused_kernels(r.ops[i], leave);
-    expect_in(&b, r.ops[i], w, leave[0] | SHORT_SEGMENTS);
+    kernel_expect_in(&b, r.ops[i], w, leave[0] | SHORT_SEGMENTS);
     for (uint32_t k = 0; k < count; k++) {
-      expect_in(&b, r.ops[i], w, leave[k]);
-      if (leave[k] & SCAN_BIT) expect_in(&b, r.ops[i], w, leave[k] | SCAN_LONG);
+      kernel_expect_in(&b, r.ops[i], w, leave[k]);
+      if (leave[k] & SCAN_BIT) kernel_expect_in(&b, r.ops[i], w, leave[k] | SCAN_LONG);
     }
     besides += count - 1;
   }
@@ -836,7 +837,7 @@ Test(kernel, compiles_by_nvcc) {
 
 /* The functions, of small and of large arguments, must have the bits that every back end
  * gives. */
-static void check_functions(struct widths w) {
+static void kernel_check_functions(struct widths w) {
   static const char definition[] =
       "fused OP0#1 ($0 : FLOAT) ="
       "$1 = (SIN @ $0) $2 = (COS @ $0) $3 = (TAN @ $0) $4 = (EXP @ $0) $5 = (LOG @ $0)"
@@ -868,8 +869,8 @@ static void check_functions(struct widths w) {
   const struct tail tail = {.data = x};
   struct fault_slot fault = {0};
   cr_assert_eq(k.member_count, OUTPUTS + 1);
-  memset(take(&a, 8 + 2 * bytes), FROM_MEMORY, 8 + 2 * bytes); /* and two elements */
-  memcpy(take(&a, sizeof tail), &tail, sizeof tail);
+  memset(kernel_take(&a, 8 + 2 * bytes), FROM_MEMORY, 8 + 2 * bytes); /* and two elements */
+  memcpy(kernel_take(&a, sizeof tail), &tail, sizeof tail);
   for (int i = 0; i < OUTPUTS; i++) pointer(&a, found[i]);
   pointer(&a, &fault);
   ((kernel *)symbol(&b, "op%u_host", 0, 0))(a.bytes, ARGUMENTS, &(struct order){1, 0});
@@ -889,6 +890,6 @@ static void check_functions(struct widths w) {
 }
 
 Test(kernel, functions_give_the_bits_of_one_element) {
-  check_functions((struct widths){CVL_I64, CVL_F64});
-  check_functions((struct widths){CVL_I64, CVL_F32});
+  kernel_check_functions((struct widths){CVL_I64, CVL_F64});
+  kernel_check_functions((struct widths){CVL_I64, CVL_F32});
 }

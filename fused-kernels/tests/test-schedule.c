@@ -153,9 +153,9 @@ static void show_loads(const struct fused_schedule *s, FILE *out) {
   }
 }
 
-static void check_shown(const struct row *row, const struct fused_schedule *s,
-                        void (*show)(const struct fused_schedule *, FILE *),
-                        const char *wanted) {
+static void schedule_check_shown(const struct row *row, const struct fused_schedule *s,
+                                 void (*show)(const struct fused_schedule *, FILE *),
+                                 const char *wanted) {
   char found[400] = "";
   FILE *out = fmemopen(found, sizeof found, "w");
   show(s, out);
@@ -171,9 +171,9 @@ Test(schedule, of_some_superoperators) {
     cr_assert_not_null(l.ops[0], "%s: %s", rows[i].text,
                        l.diags.list.count ? l.diags.list.items[0].message : "");
     const struct fused_schedule s = schedule_for(&l.arena, l.ops[0], wide, rows[i].target);
-    check_shown(&rows[i], &s, show_nodes, rows[i].nodes);
-    check_shown(&rows[i], &s, show_values, rows[i].values);
-    check_shown(&rows[i], &s, show_loads, rows[i].loads);
+    schedule_check_shown(&rows[i], &s, show_nodes, rows[i].nodes);
+    schedule_check_shown(&rows[i], &s, show_values, rows[i].values);
+    schedule_check_shown(&rows[i], &s, show_loads, rows[i].loads);
     unload(&l);
   }
 }
@@ -241,7 +241,7 @@ static bool is_combined(const struct superop_node *node) {
 }
 
 /* The node of a value: by its number among results. */
-static const struct superop_node *node_of(const struct superop *op, uint32_t v) {
+static const struct superop_node *schedule_node_of(const struct superop *op, uint32_t v) {
   for (uint32_t k = 0; k < op->node_count; k++) {
     const struct superop_node *node = &op->nodes[k];
     if (v - node->result < node->result_count) return node;
@@ -250,23 +250,23 @@ static const struct superop_node *node_of(const struct superop *op, uint32_t v) 
 }
 
 /* A constant, or one that is spread, needs neither memory nor registers. */
-static bool is_constant(const struct superop *op, uint32_t v) {
-  const struct superop_node *node = node_of(op, v);
+static bool schedule_is_constant(const struct superop *op, uint32_t v) {
+  const struct superop_node *node = schedule_node_of(op, v);
   if (node == NULL) return false;
   return node->role == ROLE_CONST ||
-         (node->role == ROLE_SPREAD && is_constant(op, node->operands[0]));
+         (node->role == ROLE_SPREAD && schedule_is_constant(op, node->operands[0]));
 }
 
 /* Node k runs in, or apart before, a stage: what it needs has to be there. */
-static void run_node(struct execution *e, uint32_t k, uint32_t stage, bool inside) {
+static void schedule_run_node(struct execution *e, uint32_t k, uint32_t stage, bool inside) {
   const struct superop_node *node = &e->op->nodes[k];
   const uint8_t where = inside ? IN_REGISTERS | IN_MEMORY : IN_MEMORY;
   for (unsigned i = 0; i < node->operand_count; i++) {
     uint32_t v = node->operands[i];
     if (node->role == ROLE_ASSERT && i > 0) continue;
     if (is_combined(node) && i == 1) continue; /* in the function */
-    if (is_combined(node) && i == 0) v = node_of(e->op, v)->operands[0];
-    cr_expect((e->at[v] & where) != 0 || is_constant(e->op, v),
+    if (is_combined(node) && i == 0) v = schedule_node_of(e->op, v)->operands[0];
+    cr_expect((e->at[v] & where) != 0 || schedule_is_constant(e->op, v),
               "%s: node %u of op%u in stage %u needs value %u", e->name, k, e->op->number,
               stage, v);
     if (e->last[v] < stage + 1) e->last[v] = stage + 1;
@@ -291,16 +291,17 @@ static void end_stage(struct execution *e) {
   }
 }
 
-static void execute(struct execution *e) {
+static void schedule_execute(struct execution *e) {
   const struct fused_schedule *s = e->s;
   for (uint32_t v = 0; v < e->op->param_count; v++) e->at[v] = IN_MEMORY;
   for (uint32_t stage = 0; stage <= s->stage_count; stage++) {
     for (uint32_t k = 0; k < e->op->node_count; k++) { /* what is inside as well comes after */
       const uint32_t before = s->stages[k] + (s->tasks[k] == TASK_INSIDE ? 1U : 0U);
-      if (s->apart[k] && before == stage) run_node(e, k, stage, false);
+      if (s->apart[k] && before == stage) schedule_run_node(e, k, stage, false);
     }
     for (uint32_t k = 0; k < e->op->node_count; k++) {
-      if (s->tasks[k] == TASK_INSIDE && s->stages[k] == stage) run_node(e, k, stage, true);
+      if (s->tasks[k] == TASK_INSIDE && s->stages[k] == stage)
+        schedule_run_node(e, k, stage, true);
     }
     end_stage(e);
   }
@@ -333,7 +334,7 @@ static void check_values(const struct execution *e) {
     const struct superop_node *node = &op->nodes[k];
     for (unsigned i = 0; node->role == ROLE_MAP && i < node->operand_count; i++) {
       if (s->tasks[k] != TASK_INSIDE) continue;
-      const struct superop_node *from = node_of(op, node->operands[i]);
+      const struct superop_node *from = schedule_node_of(op, node->operands[i]);
       const bool here = from && s->tasks[from - op->nodes] == TASK_INSIDE &&
                         s->stages[from - op->nodes] == s->stages[k];
       cr_expect_eq(fused_schedule_loads(s, s->stages[k], node->operands[i]), !here,
@@ -347,14 +348,14 @@ static void check_values(const struct execution *e) {
     }
     cr_expect_eq(s->last_use[v], last == 0 ? SUPEROP_NONE : last - 1, "%s: value %u of op%u",
                  e->name, v, op->number);
-    const struct superop_node *node = node_of(op, v);
+    const struct superop_node *node = schedule_node_of(op, v);
     const bool later = last > 0 && node && last - 1 > s->stages[node - op->nodes];
     cr_expect(!s->written[v] || later, "%s: value %u of op%u is not read", e->name, v,
               op->number);
   }
 }
 
-static void check_random(const struct superop *op, struct widths w) {
+static void schedule_check_random(const struct superop *op, struct widths w) {
   for (int target = 0; target < TARGETS; target++) {
     struct heap heap;
     struct arena arena;
@@ -365,7 +366,7 @@ static void check_random(const struct superop *op, struct widths w) {
     e->op = op;
     e->s = &s;
     e->name = target_names[target];
-    execute(e);
+    schedule_execute(e);
     check_executed(e);
     check_values(e);
     free(e);
@@ -390,7 +391,7 @@ Test(schedule, nothing_is_missing_or_made_twice) {
     struct random r;
     random_make(&r, wide, seed, mixtures, sizeof mixtures / sizeof *mixtures, CASES);
     for (uint32_t i = 0; i < CASES; i++) {
-      check_random(r.ops[i], wide);
+      schedule_check_random(r.ops[i], wide);
       staged += schedule_for(&r.arena, r.ops[i], wide, MAPS_ONLY).stage_count > 1;
     }
     random_free(&r);

@@ -270,7 +270,7 @@ Test(parse, faults_say_what_and_where) {
 
 /* ---- text again ---- */
 
-static char *printed(const struct loaded *l, uint32_t k) {
+static char *test_text_printed(const struct loaded *l, uint32_t k) {
   char *text = NULL;
   size_t length;
   FILE *file = open_memstream(&text, &length);
@@ -280,14 +280,14 @@ static char *printed(const struct loaded *l, uint32_t k) {
 }
 
 /* Every definition, printed and read again, is the same with the same origins. */
-static void check_round_trip(const char *text, struct widths widths) {
+static void text_check_round_trip(const char *text, struct widths widths) {
   struct loaded l, again;
   load(&l, text, widths);
   load(&again, "", widths);
   for (uint32_t k = 0; k < l.count; k++) {
     cr_assert_not_null(l.ops[k], "%s:%u: %s", text, l.diags.list.items[0].pos.line,
                        first_message(&l));
-    char *once = printed(&l, k);
+    char *once = test_text_printed(&l, k);
     load_more(&again, once);
     const struct superop *a = l.ops[k], *b = again.ops[k];
     cr_assert_not_null(b, "%s\n%s", once, first_message(&again));
@@ -300,7 +300,7 @@ static void check_round_trip(const char *text, struct widths widths) {
                      x->pos.column == y->pos.column);
       cr_expect(a->nodes[i].op == OPC_CONST /* cannot fail */ || same, "%s", once);
     }
-    char *twice = printed(&again, k);
+    char *twice = test_text_printed(&again, k);
     cr_expect_str_eq(once, twice);
     free(once);
     free(twice);
@@ -323,7 +323,7 @@ Test(print, the_layout) {
   struct loaded l;
   load(&l, text, classic);
   cr_assert_not_null(l.ops[0], "%s", first_message(&l));
-  char *again = printed(&l, 0);
+  char *again = test_text_printed(&l, 0);
   cr_expect_str_eq(again, text);
   free(again);
   unload(&l);
@@ -332,23 +332,24 @@ Test(print, the_layout) {
 Test(print, what_is_executed_between_gets_a_name) {
   /* The order is a b c d: b is used twice, so a, which was executed before, needs a line too.
    */
-  check_round_trip("fused OP0#1 ($0 : INT) ="
-                   "$1 = (NOT INT @ $0) $2 = (+ INT @ $0 $0) $3 = (* INT @ $2 $2)"
-                   "(- INT @ $1 $3)\n"
-                   /* The right operand first. */
-                   "fused OP1#1 ($0 : INT) ="
-                   "$1 = (NOT INT @ $0) $2 = (+ INT @ $0 $0) (- INT @ $2 $1)\n"
-                   /* Results that nobody uses, and outputs in another order. */
-                   "fused OP2#1 ($0 : INT, $1 : SEGDES) ="
-                   "$2 = (/ INT @ $0 $0) $3 $4 = (PACK INT @ $0 (= INT @ $0 $0) $1)"
-                   "$5 = (MAX_SCAN INT @ $0 $1) -> $5 $4\n"
-                   /* An output that is an operand too; a name for no reason. */
-                   "fused OP3#1 ($0 : INT, $1 : SEGDES) ="
-                   "$2 = (NOT INT @ $0) $3 = (- INT @ $2 $0) $4 = (* INT @ $3 $3) -> $2 $4\n"
-                   "fused OP4#1 ($0 : INT) = $1 = (NOT INT @ $0) $1\n"
-                   "fused OP5#1 ($0 : SEGDES) = {@ a:1:1 } $1 = (CONST INT 3) {@ a:1:2 f }"
-                   "(INDEX @ $1 $1 $0)\n",
-                   classic);
+  text_check_round_trip(
+      "fused OP0#1 ($0 : INT) ="
+      "$1 = (NOT INT @ $0) $2 = (+ INT @ $0 $0) $3 = (* INT @ $2 $2)"
+      "(- INT @ $1 $3)\n"
+      /* The right operand first. */
+      "fused OP1#1 ($0 : INT) ="
+      "$1 = (NOT INT @ $0) $2 = (+ INT @ $0 $0) (- INT @ $2 $1)\n"
+      /* Results that nobody uses, and outputs in another order. */
+      "fused OP2#1 ($0 : INT, $1 : SEGDES) ="
+      "$2 = (/ INT @ $0 $0) $3 $4 = (PACK INT @ $0 (= INT @ $0 $0) $1)"
+      "$5 = (MAX_SCAN INT @ $0 $1) -> $5 $4\n"
+      /* An output that is an operand too; a name for no reason. */
+      "fused OP3#1 ($0 : INT, $1 : SEGDES) ="
+      "$2 = (NOT INT @ $0) $3 = (- INT @ $2 $0) $4 = (* INT @ $3 $3) -> $2 $4\n"
+      "fused OP4#1 ($0 : INT) = $1 = (NOT INT @ $0) $1\n"
+      "fused OP5#1 ($0 : SEGDES) = {@ a:1:1 } $1 = (CONST INT 3) {@ a:1:2 f }"
+      "(INDEX @ $1 $1 $0)\n",
+      classic);
 }
 
 Test(print, assertions) {
@@ -360,7 +361,7 @@ Test(print, assertions) {
   load(&l, text, classic);
   cr_assert_not_null(l.ops[0], "%s", first_message(&l));
   cr_expect_eq(l.ops[0]->output_count, 0);
-  char *again = printed(&l, 0);
+  char *again = test_text_printed(&l, 0);
   cr_expect_str_eq(again, text);
   free(again);
   unload(&l);
@@ -380,12 +381,12 @@ Test(print, combinations) {
   struct loaded l;
   load(&l, text, classic);
   cr_assert_not_null(l.ops[0], "%s", first_message(&l));
-  char *again = printed(&l, 0);
+  char *again = test_text_printed(&l, 0);
   cr_expect_str_eq(again, text);
   free(again);
   unload(&l);
-  check_round_trip(COMBINE("", REDUCED "-> $13"), classic);
-  check_round_trip(
+  text_check_round_trip(COMBINE("", REDUCED "-> $13"), classic);
+  text_check_round_trip(
       "fused OP0#1 ($0 : INT, $1 : INT, $2 : INT, $3 : SEGDES, $4 : SEGDES) ="
       "$5 = (NOT INT @ $1) $6 $7 = (COLUMN INT @ (NOT INT @ $0)) $8 = (* INT @ $6 $7)"
       "(! COMBINE_SCATTER INT @ $6 (+ INT @ $8 $8) $5 $2 $3 $4)",
@@ -408,7 +409,7 @@ Test(print, copies) {
   cr_expect(l.ops[0]->copies && l.ops[1]->copies);
   cr_expect_eq(l.ops[1]->output_count, 0);
   unload(&l);
-  check_round_trip(text, classic);
+  text_check_round_trip(text, classic);
 }
 
 /* As the paper of 2012 prints them. */
@@ -431,13 +432,14 @@ Test(print, constants_to_the_last_bit) {
   for (size_t i = 0; i < sizeof reals / sizeof reals[0]; i++) {
     char definition[128];
     snprintf(definition, sizeof definition, text, reals[i]);
-    check_round_trip(definition, wide);
-    check_round_trip(definition, narrow);
+    text_check_round_trip(definition, wide);
+    text_check_round_trip(definition, narrow);
   }
-  check_round_trip("fused OP0#1 ($0 : SEGDES) = (INDEX @ (CONST INT -9223372036854775808) "
-                   "(CONST INT 9223372036854775807) $0)\n"
-                   "fused OP1#1 ($0 : SEGDES) = (NOT BOOL @ (DIST BOOL @ (CONST BOOL T) $0))",
-                   wide);
+  text_check_round_trip(
+      "fused OP0#1 ($0 : SEGDES) = (INDEX @ (CONST INT -9223372036854775808) "
+      "(CONST INT 9223372036854775807) $0)\n"
+      "fused OP1#1 ($0 : SEGDES) = (NOT BOOL @ (DIST BOOL @ (CONST BOOL T) $0))",
+      wide);
 }
 
 /* Deeper than any C stack would like, if there were one frame for each. */
@@ -448,7 +450,7 @@ Test(print, any_depth) {
   for (int i = 0; i < DEPTH; i++) n += (size_t)sprintf(text + n, "(NOT INT @ ");
   n += (size_t)sprintf(text + n, "$0");
   for (int i = 0; i < DEPTH; i++) n += (size_t)sprintf(text + n, ")");
-  check_round_trip(text, classic);
+  text_check_round_trip(text, classic);
   free(text);
   enum { MANY = 1000000 };
   text = malloc(MANY * 11 + 64);
@@ -464,7 +466,7 @@ Test(print, any_depth) {
 
 /* ---- random superoperators ---- */
 
-static uint64_t draw(uint64_t *state, uint64_t below) {
+static uint64_t text_draw(uint64_t *state, uint64_t below) {
   *state = *state * 6364136223846793005U + 1442695040888963407U;
   return (*state >> 33) % below;
 }
@@ -473,7 +475,7 @@ static uint64_t draw(uint64_t *state, uint64_t below) {
  * of the last two are results. Returns how long it is. */
 static size_t random_combination(char *text, size_t size, uint64_t *state, uint32_t name,
                                  uint64_t x, uint64_t y) {
-  const bool exclusive = draw(state, 2) == 0;
+  const bool exclusive = text_draw(state, 2) == 0;
   const char *consumer = exclusive ? "COMBINE_SCAN INT" : "COMBINE_SCAN_INCLUSIVE INT";
   const char *identity = exclusive ? " $0" : "";
   return (size_t)snprintf(text, size,
@@ -482,7 +484,7 @@ static size_t random_combination(char *text, size_t size, uint64_t *state, uint3
                           "$%u = (%s @ $%u $%u%s $2) {@ p:%u:1 f } $%u = (%s @ $%u $%u%s $2)\n",
                           name, name + 1, (unsigned)x, name + 2, name + 3, (unsigned)y,
                           name + 4, name, name + 3, name + 5, consumer, name, name + 4,
-                          identity, (unsigned)draw(state, 3), name + 6, consumer, name + 2,
+                          identity, (unsigned)text_draw(state, 3), name + 6, consumer, name + 2,
                           name + 1, identity);
 }
 
@@ -492,15 +494,15 @@ static void random_definition(uint64_t seed, char *text, size_t size) {
   static const char *const ops[] = {"/ INT",      "! / INT",    "+ INT",         "NOT INT",
                                     "SELECT INT", "+_SCAN INT", "MAX_REDUCE INT"};
   uint64_t state = seed;
-  uint32_t domain[64], count = 2, name = 4, nodes = 1 + (uint32_t)draw(&state, 40);
+  uint32_t domain[64], count = 2, name = 4, nodes = 1 + (uint32_t)text_draw(&state, 40);
   bool hidden[512] = {false}; /* inside a combination */
   domain[0] = 0;
   domain[1] = 1;
   size_t n = (size_t)snprintf(text, size,
                               "fused OP0#1 ($0 : INT, $1 : INT, $2 : SEGDES, $3 : BOOL) =\n");
   for (uint32_t k = 0; k < nodes; k++) {
-    uint64_t which = draw(&state, k == 0 ? 5 : 9), x = domain[draw(&state, count)],
-             y = domain[draw(&state, count)];
+    uint64_t which = text_draw(&state, k == 0 ? 5 : 9), x = domain[text_draw(&state, count)],
+             y = domain[text_draw(&state, count)];
     if (which == 8) {
       n += random_combination(text + n, size - n, &state, name, x, y);
       for (int i = 0; i < 5; i++) hidden[name++] = true;
@@ -511,12 +513,12 @@ static void random_definition(uint64_t seed, char *text, size_t size) {
       n += (size_t)snprintf(
           text + n, size - n,
           "{@ p:%u:1 f } (ASSERT \" {v} FUNC } ( fused OP1 {\" @ $3 $%u $%u)\n",
-          (unsigned)draw(&state, 3), (unsigned)x, (unsigned)y);
+          (unsigned)text_draw(&state, 3), (unsigned)x, (unsigned)y);
       continue;
     }
     n += (size_t)snprintf(text + n, size - n, "{@ p:%u:1 f } $%u = (%s @ %s$%u",
-                          (unsigned)draw(&state, 3), name, ops[which], which == 4 ? "$3 " : "",
-                          (unsigned)x);
+                          (unsigned)text_draw(&state, 3), name, ops[which],
+                          which == 4 ? "$3 " : "", (unsigned)x);
     if (which != 3)
       n += (size_t)snprintf(text + n, size - n, " $%u", which > 4 ? 2 : (unsigned)y);
     n += (size_t)snprintf(text + n, size - n, ")\n");
@@ -527,7 +529,7 @@ static void random_definition(uint64_t seed, char *text, size_t size) {
   bool any = false;
   for (uint32_t v = 4; v < name; v++) {
     if (hidden[v]) continue;
-    if (draw(&state, 4) != 0 && (any || v + 1 != name)) continue;
+    if (text_draw(&state, 4) != 0 && (any || v + 1 != name)) continue;
     n += (size_t)snprintf(text + n, size - n, " $%u", v);
     any = true;
   }
@@ -537,7 +539,7 @@ Test(print, random_definitions) {
   for (uint64_t seed = 1; seed <= 2000; seed++) {
     char text[16384];
     random_definition(seed, text, sizeof text);
-    check_round_trip(text, classic);
+    text_check_round_trip(text, classic);
   }
 }
 
@@ -552,7 +554,7 @@ Test(corpus, definitions_of_2012) {
     static char text[1 << 16];
     text[fread(text, 1, sizeof text - 1, file)] = '\0';
     fclose(file);
-    check_round_trip(text, classic);
+    text_check_round_trip(text, classic);
   }
   globfree(&files);
 }

@@ -175,7 +175,8 @@ Test(entry, declares_what_it_takes) {
 
 /* ---- what is an error before execution ---- */
 
-static void expect_error(const char *text, unsigned line, const char *words, size_t notes) {
+static void build_expect_error(const char *text, unsigned line, const char *words,
+                               size_t notes) {
   struct fixture t;
   fixture_build(&t, text);
   cr_assert_null(t.ir, "accepted: %s", text);
@@ -194,30 +195,31 @@ static void expect_accepted(const char *text) {
 }
 
 Test(must_fail, in_the_entry_function) {
-  expect_error("FUNC M\nCONST FLOAT 1.0\nCONST INT 2\n+ INT RET", 4,
-               "operand 0 of + INT is FLOAT, expected INT", 0);
-  expect_error("FUNC M\nCONST INT 2\n+ INT RET", 3,
-               "+ INT needs 2 items on the stack, but there is 1", 0);
-  expect_error("FUNC M\nCONST INT 2\nUNPAIR RET", 3, "UNPAIR is INT, expected a pair", 0);
-  expect_error("FUNC M CONST INT 2\nIF ENDIF RET", 2, "IF is INT, expected BOOL", 0);
-  expect_error("FUNC M CONST INT 2\nPOP 1 1 RET", 2, "POP needs 2 items", 0);
+  build_expect_error("FUNC M\nCONST FLOAT 1.0\nCONST INT 2\n+ INT RET", 4,
+                     "operand 0 of + INT is FLOAT, expected INT", 0);
+  build_expect_error("FUNC M\nCONST INT 2\n+ INT RET", 3,
+                     "+ INT needs 2 items on the stack, but there is 1", 0);
+  build_expect_error("FUNC M\nCONST INT 2\nUNPAIR RET", 3, "UNPAIR is INT, expected a pair", 0);
+  build_expect_error("FUNC M CONST INT 2\nIF ENDIF RET", 2, "IF is INT, expected BOOL", 0);
+  build_expect_error("FUNC M CONST INT 2\nPOP 1 1 RET", 2, "POP needs 2 items", 0);
 }
 
 Test(must_fail, in_an_entry_that_takes_more_or_others_than_it_declares) {
-  expect_error("FUNC M I INT O INT\n+ INT RET", 2, "+ INT needs 2 items on the stack", 0);
-  expect_error("FUNC M I INT FLOAT O INT\n+ INT RET", 2,
-               "operand 1 of + INT is FLOAT, expected INT", 0);
+  build_expect_error("FUNC M I INT O INT\n+ INT RET", 2, "+ INT needs 2 items on the stack", 0);
+  build_expect_error("FUNC M I INT FLOAT O INT\n+ INT RET", 2,
+                     "operand 1 of + INT is FLOAT, expected INT", 0);
 }
 
 Test(must_fail, in_a_function_it_calls) {
-  expect_error("FUNC M\nCONST FLOAT 1.0\nCALL FN RET\nFUNC FN\nCALL G RET\nFUNC G\nNOT INT RET",
-               7, "operand 0 of NOT INT is FLOAT", 2);
-  expect_error("FUNC M\nCALL FN RET\nFUNC FN\nPOP 1 0 RET", 4, "but there are 0", 1);
+  build_expect_error(
+      "FUNC M\nCONST FLOAT 1.0\nCALL FN RET\nFUNC FN\nCALL G RET\nFUNC G\nNOT INT RET", 7,
+      "operand 0 of NOT INT is FLOAT", 2);
+  build_expect_error("FUNC M\nCALL FN RET\nFUNC FN\nPOP 1 0 RET", 4, "but there are 0", 1);
 }
 
 Test(must_fail, after_an_if_that_returns) {
-  expect_error("FUNC M CONST BOOL T IF CONST INT 1 ELSE CONST INT 2 ENDIF\nSQRT RET", 2,
-               "SQRT is INT", 0);
+  build_expect_error("FUNC M CONST BOOL T IF CONST INT 1 ELSE CONST INT 2 ENDIF\nSQRT RET", 2,
+                     "SQRT is INT", 0);
 }
 
 Test(must_fail, not_in_an_arm_nor_after_an_exit) {
@@ -231,7 +233,8 @@ Test(must_fail, not_in_an_arm_nor_after_an_exit) {
 }
 
 Test(must_fail, fused_without_table) {
-  expect_error("FUNC M CONST INT 1\nFUSED 0 RET", 2, "PROGRAM.sop beside it, or --sop FILE", 0);
+  build_expect_error("FUNC M CONST INT 1\nFUSED 0 RET", 2,
+                     "PROGRAM.sop beside it, or --sop FILE", 0);
   expect_accepted("FUNC M RET FUNC UNUSED FUSED 0 RET");
 }
 
@@ -286,7 +289,7 @@ Test(liveness, an_arm_that_exits_drops_everything_else) {
 
 /* ---- size ---- */
 
-static char *repeat(char *to, const char *text, int times) {
+static char *build_repeat(char *to, const char *text, int times) {
   for (int i = 0; i < times; i++) to = stpcpy(to, text);
   return to;
 }
@@ -299,8 +302,8 @@ Test(size, deep_nests) {
   char *text = malloc(DEPTH * 100);
   for (unsigned i = 0; i < 3; i += every()) {
     char *to = stpcpy(text, "FUNC M CONST INT 1\n");
-    to = repeat(to, "CONST BOOL T IF CONST INT 1 + INT\n", DEPTH);
-    stpcpy(repeat(to, ends[i], DEPTH), "RET");
+    to = build_repeat(to, "CONST BOOL T IF CONST INT 1 + INT\n", DEPTH);
+    stpcpy(build_repeat(to, ends[i], DEPTH), "RET");
     EXPECT_SIGNATURE(text, "M", "-> INT");
   }
   free(text);

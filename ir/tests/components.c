@@ -5,7 +5,8 @@
 
 enum { NODES = 9, EDGES = 14 };
 
-static void check(const struct graph *g, const struct components *c, bool from[NODES][NODES]) {
+static void components_check(const struct graph *g, const struct components *c,
+                             bool from[NODES][NODES]) {
   uint32_t at = 0;
   for (uint32_t k = 0; k < c->count; k++) {
     cr_assert_lt(c->first[k], c->first[k + 1]);
@@ -54,7 +55,7 @@ Test(components, random_graphs) {
     }
     const struct graph g = {n, first, targets};
     const struct components c = components_make(&arena, &g, 0);
-    check(&g, &c, from);
+    components_check(&g, &c, from);
     several += c.count > 1 && c.count < n;
     arena_free(&arena);
   }

@@ -20,7 +20,8 @@
 
 static const char rows[] = ROWS SIGNATURE ROWS_BODY;
 
-static void expect_sizes(uint32_t count, const uint32_t *sizes, const uint32_t *wanted) {
+static void instances_expect_sizes(uint32_t count, const uint32_t *sizes,
+                                   const uint32_t *wanted) {
   for (uint32_t i = 0; i < count; i++) cr_expect_eq(sizes[i], wanted[i], "%u", i);
 }
 
@@ -33,8 +34,8 @@ Test(instances, taken_over) {
   for (int i = 0; i < 2; i++) {
     const struct ir_function *f = i ? &again->functions[1] : function_named(&t, "ROWS");
     cr_assert(f->instances);
-    expect_sizes(5, f->instances->params, params);
-    expect_sizes(2, f->instances->results, results);
+    instances_expect_sizes(5, f->instances->params, params);
+    instances_expect_sizes(2, f->instances->results, results);
   }
   cr_expect_null(function_named(&t, "MAIN")->instances);
   cr_expect(strstr(printed(&t, t.ir), ") -> (INT, BOOL) instances shared each each 2 shared -> "
@@ -77,7 +78,7 @@ Test(instances, without_let_form) {
 
 /* ---- marks that are wrong ---- */
 
-static void expect_wrong(const char *mark, const char *body, const char *words) {
+static void instances_expect_wrong(const char *mark, const char *body, const char *words) {
   struct fixture t;
   char text[1000];
   snprintf(text, sizeof text, "FUNC M RET FUNC FN\n  {%% instances %s } %s RET %s", mark, body,
@@ -95,41 +96,49 @@ static void expect_wrong(const char *mark, const char *body, const char *words) 
 #define DROP_BELOW " CPOP 1 1 POP 1 0 "
 
 Test(instances, wrong_counts_and_kinds) {
-  expect_wrong("shared each -> each", "+ INT" DROP_BELOW, "takes 3 items and the mark has 2");
-  expect_wrong("shared each -> each", "NOT INT", "leaves 2 items and the mark has 1");
-  expect_wrong("-> each", "CONST INT 1", "parameter 0");
-  expect_wrong("shared each -> each", DROP_BELOW, "takes any kind as parameter 1");
-  expect_wrong("shared each -> each each", "CPOP 1 1 POP 1 0 UNPAIR", "a pair as parameter 1");
-  expect_wrong("shared each -> each", "COPY 1 0 NOT INT PAIR" DROP_BELOW,
-               "has a pair as result 0");
-  expect_wrong("shared -> each", "NOT INT", "does not take a SEGDES");
-  expect_wrong("shared each -> each", "CALL FN", "never returns");
+  instances_expect_wrong("shared each -> each", "+ INT" DROP_BELOW,
+                         "takes 3 items and the mark has 2");
+  instances_expect_wrong("shared each -> each", "NOT INT", "leaves 2 items and the mark has 1");
+  instances_expect_wrong("-> each", "CONST INT 1", "parameter 0");
+  instances_expect_wrong("shared each -> each", DROP_BELOW, "takes any kind as parameter 1");
+  instances_expect_wrong("shared each -> each each", "CPOP 1 1 POP 1 0 UNPAIR",
+                         "a pair as parameter 1");
+  instances_expect_wrong("shared each -> each", "COPY 1 0 NOT INT PAIR" DROP_BELOW,
+                         "has a pair as result 0");
+  instances_expect_wrong("shared -> each", "NOT INT", "does not take a SEGDES");
+  instances_expect_wrong("shared each -> each", "CALL FN", "never returns");
 }
 
 Test(instances, wrong_sizes) {
-  expect_wrong("each each -> each", "NOT INT" DROP_BELOW, "parameter 0, as shared");
-  expect_wrong("shared 0 -> each", "NOT INT" DROP_BELOW,
-               "parameter, 1, that belongs to segment");
-  expect_wrong("shared each 1 -> each 0", "NOT INT CPOP 1 1 NOT INT CPOP 1 2 POP 1 0 CPOP 1 1",
-               "of parameter 1, which is INT");
-  expect_wrong("shared 2 1 -> each 0", "CPOP 1 2 POP 1 0 ", "its own segments");
-  expect_wrong("shared each -> 0", "LENGTHS MAKE_SEGDES" DROP_BELOW, "its own segments");
+  instances_expect_wrong("each each -> each", "NOT INT" DROP_BELOW, "parameter 0, as shared");
+  instances_expect_wrong("shared 0 -> each", "NOT INT" DROP_BELOW,
+                         "parameter, 1, that belongs to segment");
+  instances_expect_wrong("shared each 1 -> each 0",
+                         "NOT INT CPOP 1 1 NOT INT CPOP 1 2 POP 1 0 CPOP 1 1",
+                         "of parameter 1, which is INT");
+  instances_expect_wrong("shared 2 1 -> each 0", "CPOP 1 2 POP 1 0 ", "its own segments");
+  instances_expect_wrong("shared each -> 0", "LENGTHS MAKE_SEGDES" DROP_BELOW,
+                         "its own segments");
 }
 
 Test(instances, effects) {
-  expect_wrong("shared each -> each", "NOT INT START_TIMER" DROP_BELOW, "has a timer");
-  expect_wrong("shared each -> each", "NOT INT CONST INT 1 SRAND INT POP 1 0" DROP_BELOW,
-               "SRAND");
-  expect_wrong("shared each -> each", "NOT INT COPY 1 0 WRITE INT POP 2 0" DROP_BELOW,
-               "output");
-  expect_wrong("shared each -> each", "NOT INT CONST BOOL T IF CALL STOP ENDIF" DROP_BELOW,
-               "has an EXIT");
-  expect_wrong("shared each -> each", "CONST BOOL T IF RAND ELSE NOT INT ENDIF" DROP_BELOW,
-               "reaches a RAND through an arm");
-  expect_wrong("shared each -> each", "CONST BOOL T IF CALL DRAW ENDIF" DROP_BELOW,
-               "reaches a RAND through an arm");
-  expect_wrong("shared each -> each", "CALL LATE" DROP_BELOW, "reaches a RAND through an arm");
-  expect_wrong("shared each -> each", "CALL LOOP" DROP_BELOW, "reaches a RAND through an arm");
+  instances_expect_wrong("shared each -> each", "NOT INT START_TIMER" DROP_BELOW,
+                         "has a timer");
+  instances_expect_wrong("shared each -> each",
+                         "NOT INT CONST INT 1 SRAND INT POP 1 0" DROP_BELOW, "SRAND");
+  instances_expect_wrong("shared each -> each", "NOT INT COPY 1 0 WRITE INT POP 2 0" DROP_BELOW,
+                         "output");
+  instances_expect_wrong("shared each -> each",
+                         "NOT INT CONST BOOL T IF CALL STOP ENDIF" DROP_BELOW, "has an EXIT");
+  instances_expect_wrong("shared each -> each",
+                         "CONST BOOL T IF RAND ELSE NOT INT ENDIF" DROP_BELOW,
+                         "reaches a RAND through an arm");
+  instances_expect_wrong("shared each -> each", "CONST BOOL T IF CALL DRAW ENDIF" DROP_BELOW,
+                         "reaches a RAND through an arm");
+  instances_expect_wrong("shared each -> each", "CALL LATE" DROP_BELOW,
+                         "reaches a RAND through an arm");
+  instances_expect_wrong("shared each -> each", "CALL LOOP" DROP_BELOW,
+                         "reaches a RAND through an arm");
 }
 
 Test(instances, effects_that_are_allowed) {

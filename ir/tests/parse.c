@@ -362,14 +362,14 @@ static struct ir_block *parse_end(struct parser *p, size_t start) {
   return block;
 }
 
-static bool at_end(const struct scanner *s) {
+static bool parse_at_end(const struct scanner *s) {
   return scanner_is(s, "yield") || scanner_is(s, "exit") || scanner_is(s, "never");
 }
 
 static struct ir_block *parse_body(struct parser *p) {
   struct scanner *s = &p->scan;
   for (;;) {
-    if (!at_end(s)) {
+    if (!parse_at_end(s)) {
       parse_binding(p);
       continue;
     }
@@ -394,7 +394,7 @@ static struct ir_block *parse_body(struct parser *p) {
   }
 }
 
-static struct ir_function *add_function(struct parser *p, const char *start) {
+static struct ir_function *parse_add_function(struct parser *p, const char *start) {
   struct ir_function *f = array_push(p->arena, &p->functions);
   *f = (struct ir_function){.name = parse_name(p), .returns = true};
   *array_push(p->arena, &p->starts) = start;
@@ -434,9 +434,9 @@ static uint8_t parse_rounds(struct parser *p) {
   return scanner_take(&p->scan, "round") ? VCODE_ROUND : VCODE_NO_ROUNDS;
 }
 
-static void parse_typed(struct parser *p, const char *start) {
+static void test_parse_typed(struct parser *p, const char *start) {
   struct scanner *s = &p->scan;
-  struct ir_function *f = add_function(p, start);
+  struct ir_function *f = parse_add_function(p, start);
   ARRAY(const struct ir_kind *) results = {0};
   p->vars.items = NULL;
   p->vars.count = p->vars.capacity = p->pending.count = p->ifs.count = p->list.count = 0;
@@ -476,7 +476,7 @@ static void parse_typed(struct parser *p, const char *start) {
 
 static void parse_stack(struct parser *p, const char *start) {
   struct scanner *s = &p->scan;
-  struct ir_function *f = add_function(p, start);
+  struct ir_function *f = parse_add_function(p, start);
   scanner_expect(s, "because");
   f->reason = parse_text(p);
   f->pos = parse_pos(p, NULL);
@@ -527,7 +527,8 @@ static void parse_origin(struct parser *p) {
   origin_number(&p->origins, origin);
 }
 
-static enum cvl_elem parse_width(struct parser *p, enum cvl_elem narrow, enum cvl_elem wide) {
+static enum cvl_elem test_parse_width(struct parser *p, enum cvl_elem narrow,
+                                      enum cvl_elem wide) {
   if (scanner_take(&p->scan, elem_info(narrow)->text)) return narrow;
   scanner_expect(&p->scan, elem_info(wide)->text);
   return wide;
@@ -550,8 +551,8 @@ static void parse_all(struct parser *p) {
   scanner_next(s);
   scanner_expect(s, "let-form");
   p->program->file = parse_text(p);
-  p->program->widths.int_elem = parse_width(p, CVL_I32, CVL_I64);
-  p->program->widths.float_elem = parse_width(p, CVL_F32, CVL_F64);
+  p->program->widths.int_elem = test_parse_width(p, CVL_I32, CVL_I64);
+  p->program->widths.float_elem = test_parse_width(p, CVL_F32, CVL_F64);
   scanner_expect(s, "entry");
   p->entry = parse_name(p);
   while (scanner_take(s, "origin")) parse_origin(p);
@@ -559,7 +560,7 @@ static void parse_all(struct parser *p) {
   while (s->token.kind != TOKEN_END) {
     const char *start = s->token.text;
     if (scanner_take(s, "fun"))
-      parse_typed(p, start);
+      test_parse_typed(p, start);
     else if (scanner_take(s, "stack"))
       parse_stack(p, start);
     else
@@ -619,8 +620,9 @@ static void take_stack_code(struct parser *p, const struct vcode_program *vcode)
 }
 
 /* The let-form, or NULL after a diagnostic. */
-static struct ir_program *read_text(struct arena *arena, const char *file, const char *text,
-                                    size_t length, struct diag_list *diags) {
+static struct ir_program *parse_read_text(struct arena *arena, const char *file,
+                                          const char *text, size_t length,
+                                          struct diag_list *diags) {
   struct parser *p = arena_alloc(arena, sizeof *p);
   p->arena = arena;
   p->program = arena_alloc(arena, sizeof *p->program);
@@ -659,7 +661,7 @@ struct ir_program *ir_parse(struct arena *arena, const char *file, const char *t
              "out of memory while reading the let-form");
     return NULL;
   }
-  struct ir_program *program = read_text(arena, file, text, length, diags);
+  struct ir_program *program = parse_read_text(arena, file, text, length, diags);
   memory_guard_end(&guard);
   return program;
 }

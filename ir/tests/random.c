@@ -15,32 +15,33 @@ struct generator {
   int budget; /* statements */
 };
 
-static unsigned below(struct generator *g, unsigned n) {
+static unsigned test_random_below(struct generator *g, unsigned n) {
   g->state = g->state * 6364136223846793005u + 1442695040888963407u;
   return (unsigned)(g->state >> 33) % n;
 }
 
-static int statements(struct generator *g, int height, int depth);
+static int random_statements(struct generator *g, int height, int depth);
 
 /* One arm, brought to `height` items; true if it ends in EXIT instead. */
 static bool arm(struct generator *g, int from, int height, int depth) {
-  int left = statements(g, from, depth);
-  if (below(g, 8) == 0) {
+  int left = random_statements(g, from, depth);
+  if (test_random_below(g, 8) == 0) {
     fputs("EXIT\n", g->out);
     return true;
   }
-  for (; left < height; left++) fprintf(g->out, "CONST INT %u\n", below(g, 1000));
-  if (left > height) fprintf(g->out, "POP %d %d\n", left - height, (int)below(g, height + 1));
+  for (; left < height; left++) fprintf(g->out, "CONST INT %u\n", test_random_below(g, 1000));
+  if (left > height)
+    fprintf(g->out, "POP %d %d\n", left - height, (int)test_random_below(g, height + 1));
   return false;
 }
 
-static int statements(struct generator *g, int height, int depth) {
-  for (unsigned n = below(g, 8); n > 0 && g->budget > 0; n--, g->budget--) {
-    int count = (int)below(g, 3) + 1,
-        under = height > count ? (int)below(g, height - count + 1) : 0;
-    unsigned choice = below(g, 6);
+static int random_statements(struct generator *g, int height, int depth) {
+  for (unsigned n = test_random_below(g, 8); n > 0 && g->budget > 0; n--, g->budget--) {
+    int count = (int)test_random_below(g, 3) + 1,
+        under = height > count ? (int)test_random_below(g, height - count + 1) : 0;
+    unsigned choice = test_random_below(g, 6);
     if (choice == 0 || height < count || height < 2) {
-      fprintf(g->out, "CONST INT %u\n", below(g, 1000));
+      fprintf(g->out, "CONST INT %u\n", test_random_below(g, 1000));
       height++;
     } else if (choice == 1) {
       fputs("+ INT\n", g->out);
@@ -54,8 +55,8 @@ static int statements(struct generator *g, int height, int depth) {
     } else if (choice == 4) {
       fprintf(g->out, "CPOP %d %d\n", count, under);
     } else if (depth < 5) {
-      int after = (int)below(g, (unsigned)height + 3);
-      fprintf(g->out, "CONST BOOL %s IF\n", below(g, 2) ? "T" : "F");
+      int after = (int)test_random_below(g, (unsigned)height + 3);
+      fprintf(g->out, "CONST BOOL %s IF\n", test_random_below(g, 2) ? "T" : "F");
       bool exits = arm(g, height, after, depth + 1);
       fputs("ELSE\n", g->out);
       exits &= arm(g, height, after, depth + 1);
@@ -67,12 +68,12 @@ static int statements(struct generator *g, int height, int depth) {
   return height;
 }
 
-static void generate(char *text, size_t size, uint64_t seed) {
+static void random_generate(char *text, size_t size, uint64_t seed) {
   struct generator g = {.out = fmemopen(text, size, "w"), .state = seed, .budget = 60};
   fputs("FUNC M\n", g.out);
   for (int i = 0; i < ITEMS; i++) fprintf(g.out, "CONST INT %d\n", 1000 + i);
   fputs("CALL FN\nRET\nFUNC FN\n", g.out);
-  statements(&g, ITEMS, 0);
+  random_statements(&g, ITEMS, 0);
   fputs("RET\n", g.out);
   fclose(g.out);
 }
@@ -85,7 +86,7 @@ struct result {
   size_t count;
 };
 
-static int64_t constant(const struct vcode_constant *c) {
+static int64_t random_constant(const struct vcode_constant *c) {
   return c->type == TW_BOOL ? c->as.bools[0] : c->as.ints[0];
 }
 
@@ -96,7 +97,7 @@ static void run_stack(const struct vcode_program *p, uint32_t function, struct r
     int64_t *top = r->items + r->count, block[8];
     size_t n = (size_t)in->as.stack.count, k = (size_t)in->as.stack.depth;
     switch (in->op) {
-    case OPC_CONST: r->items[r->count++] = constant(in->as.constant); break;
+    case OPC_CONST: r->items[r->count++] = random_constant(in->as.constant); break;
     case OPC_ADD:
       top[-2] += top[-1];
       r->count--;
@@ -141,13 +142,13 @@ struct activation {
   uint8_t *states;
 };
 
-static int64_t use(const struct run *r, struct activation *a, ir_var v, bool last) {
+static int64_t random_use(const struct run *r, struct activation *a, ir_var v, bool last) {
   cr_assert_eq(a->states[v], LIVE, "v%u used while %d in\n%s", v, a->states[v], r->text);
   if (last) a->states[v] = RELEASED;
   return a->values[v];
 }
 
-static void set(struct activation *a, ir_var v, int64_t value, bool unused) {
+static void random_set(struct activation *a, ir_var v, int64_t value, bool unused) {
   a->values[v] = value;
   a->states[v] = unused ? RELEASED : LIVE;
 }
@@ -159,23 +160,25 @@ static void expect_nothing_left(const struct run *r, const struct activation *a)
 
 static void run_function(struct run *, uint32_t f, const int64_t *args, int64_t *results);
 
-static void run_block(struct run *r, struct activation *a, const struct ir_block *block,
-                      int64_t *results) {
-  for (uint32_t i = 0; i < block->drop_count; i++) use(r, a, block->drops[i], true);
+static void random_run_block(struct run *r, struct activation *a, const struct ir_block *block,
+                             int64_t *results) {
+  for (uint32_t i = 0; i < block->drop_count; i++) random_use(r, a, block->drops[i], true);
   for (uint32_t i = 0; i < block->count && !r->exited; i++) {
     const struct ir_binding *x = &block->bindings[i];
     int64_t in[64], out[64] = {0};
     for (uint32_t k = 0; k < x->operand_count; k++)
-      in[k] = use(r, a, x->operands[k], x->last[k]);
-    if (x->form == IR_CONST) out[0] = constant(x->as.constant);
+      in[k] = random_use(r, a, x->operands[k], x->last[k]);
+    if (x->form == IR_CONST) out[0] = random_constant(x->as.constant);
     if (x->form == IR_OP) out[0] = in[0] + in[1];
     if (x->form == IR_CALL) run_function(r, x->as.callee, in, out);
-    if (x->form == IR_IF) run_block(r, a, in[0] ? x->as.arms.then : x->as.arms.otherwise, out);
-    for (uint32_t k = 0; k < x->result_count; k++) set(a, x->results[k], out[k], x->unused[k]);
+    if (x->form == IR_IF)
+      random_run_block(r, a, in[0] ? x->as.arms.then : x->as.arms.otherwise, out);
+    for (uint32_t k = 0; k < x->result_count; k++)
+      random_set(a, x->results[k], out[k], x->unused[k]);
   }
   if (r->exited) return;
   for (uint32_t i = 0; i < block->result_count; i++)
-    results[i] = use(r, a, block->results[i], block->last[i]);
+    results[i] = random_use(r, a, block->results[i], block->last[i]);
   if (block->end != IR_EXIT) return;
   r->exited = true;
   expect_nothing_left(r, a);
@@ -185,8 +188,8 @@ static void run_function(struct run *r, uint32_t f, const int64_t *args, int64_t
   struct activation a = {.f = &r->program->functions[f]};
   a.values = calloc(a.f->var_count + 1, sizeof *a.values);
   a.states = calloc(a.f->var_count + 1, 1);
-  for (uint32_t i = 0; i < a.f->param_count; i++) set(&a, i, args[i], a.f->unused[i]);
-  run_block(r, &a, a.f->body, results);
+  for (uint32_t i = 0; i < a.f->param_count; i++) random_set(&a, i, args[i], a.f->unused[i]);
+  random_run_block(r, &a, a.f->body, results);
   if (!r->exited) expect_nothing_left(r, &a);
   free(a.values);
   free(a.states);
@@ -197,7 +200,7 @@ Test(random, let_form_does_what_stack_code_does) {
   unsigned finished = 0;
   for (uint64_t seed = 1; seed <= PROGRAMS; seed++) {
     struct fixture t;
-    generate(text, sizeof text, seed * 0x9e3779b97f4a7c15u);
+    random_generate(text, sizeof text, seed * 0x9e3779b97f4a7c15u);
     fixture_build(&t, text);
     const struct ir_function *entry = function_named(&t, "M");
     cr_assert(entry->typed, "seed %u: %s in\n%s", (unsigned)seed, entry->reason, text);

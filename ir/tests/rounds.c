@@ -25,7 +25,7 @@ Test(rounds, taken_over) {
   fixture_free(&t);
 }
 
-static void expect_wrong(const char *text, const char *message) {
+static void rounds_expect_wrong(const char *text, const char *message) {
   struct fixture t;
   fixture_build(&t, text);
   cr_assert_null(t.ir, "accepted: %s", text);
@@ -34,13 +34,15 @@ static void expect_wrong(const char *text, const char *message) {
 }
 
 Test(rounds, wrong) {
-  expect_wrong("FUNC MAIN CALL G RET FUNC G {% rounds } CALL S RET FUNC S CONST INT 1 RET",
-               "G is marked as having rounds, but it calls S, which is none");
-  expect_wrong("FUNC MAIN CONST BOOL T IF CALL S ELSE CONST INT 2 ENDIF RET "
-               "FUNC S {% round } CONST INT 1 RET",
-               "MAIN calls S, a round, which only itself and what has rounds may call");
-  expect_wrong("FUNC MAIN RET FUNC S {% round } {% instances shared -> each } LENGTHS RET",
-               "S is marked as of a loop and as lifted");
+  rounds_expect_wrong(
+      "FUNC MAIN CALL G RET FUNC G {% rounds } CALL S RET FUNC S CONST INT 1 RET",
+      "G is marked as having rounds, but it calls S, which is none");
+  rounds_expect_wrong("FUNC MAIN CONST BOOL T IF CALL S ELSE CONST INT 2 ENDIF RET "
+                      "FUNC S {% round } CONST INT 1 RET",
+                      "MAIN calls S, a round, which only itself and what has rounds may call");
+  rounds_expect_wrong(
+      "FUNC MAIN RET FUNC S {% round } {% instances shared -> each } LENGTHS RET",
+      "S is marked as of a loop and as lifted");
 }
 
 Test(rounds, verified) {

@@ -28,11 +28,11 @@ static bool is_word_char(char c) {
          (c != '\0' && strchr("+-*/%<>=!._", c) != NULL);
 }
 
-static bool is_space(char c) {
+static bool scan_is_space(char c) {
   return c == ' ' || (c >= '\t' && c <= '\r');
 }
 
-static void step(struct scanner *s) {
+static void scan_step(struct scanner *s) {
   if (*s->at++ == '\n') {
     s->line++;
     s->line_start = s->at;
@@ -51,7 +51,7 @@ static void scan_string(struct scanner *s) {
   while (close < s->end && *close != '"') close += *close == '\\' && close + 1 < s->end ? 2 : 1;
   if (close >= s->end) scanner_fail(s, "a string that is never closed");
   char *text = arena_alloc(s->arena, (size_t)(close - s->at)), *to = text;
-  for (step(s); s->at < close; step(s)) {
+  for (scan_step(s); s->at < close; scan_step(s)) {
     if (*s->at != '\\') {
       *to++ = *s->at;
     } else if (s->at[1] == 'x' && close - s->at >= 4 && hex_digit(s->at[2]) >= 0 &&
@@ -64,14 +64,14 @@ static void scan_string(struct scanner *s) {
       scanner_fail(s, "a \\ in a string must be followed by \", \\ or x and two digits");
     }
   }
-  step(s);
+  scan_step(s);
   s->token.kind = TOKEN_STRING;
   s->token.text = text;
   s->token.length = (size_t)(to - text);
 }
 
 void scanner_next(struct scanner *s) {
-  while (s->at < s->end && is_space(*s->at)) step(s);
+  while (s->at < s->end && scan_is_space(*s->at)) scan_step(s);
   s->token = (struct token){.kind = TOKEN_END,
                             .text = s->at,
                             .pos = {s->line, (uint32_t)(s->at - s->line_start) + 1}};
@@ -113,7 +113,7 @@ void scanner_expect(struct scanner *s, const char *text) {
 }
 
 /* text[0..length) as a number, UINT64_MAX if it is none. */
-static uint64_t number_of(const char *text, size_t length) {
+static uint64_t scan_number_of(const char *text, size_t length) {
   uint64_t number = 0;
   if (length == 0 || length > 10) return UINT64_MAX;
   for (size_t i = 0; i < length; i++) {
@@ -125,7 +125,7 @@ static uint64_t number_of(const char *text, size_t length) {
 
 uint32_t scanner_number(struct scanner *s, const char *what, uint32_t most) {
   uint64_t number =
-      s->token.kind == TOKEN_WORD ? number_of(s->token.text, s->token.length) : UINT64_MAX;
+      s->token.kind == TOKEN_WORD ? scan_number_of(s->token.text, s->token.length) : UINT64_MAX;
   if (number > most) scanner_expected(s, what);
   scanner_next(s);
   return (uint32_t)number;
@@ -133,7 +133,7 @@ uint32_t scanner_number(struct scanner *s, const char *what, uint32_t most) {
 
 bool scanner_is_variable(const struct scanner *s) {
   return s->token.kind == TOKEN_WORD && s->token.text[0] == 'v' &&
-         number_of(s->token.text + 1, s->token.length - 1) != UINT64_MAX;
+         scan_number_of(s->token.text + 1, s->token.length - 1) != UINT64_MAX;
 }
 
 static bool begins_item(const char *word, size_t length) {
@@ -149,7 +149,7 @@ struct token scanner_definition(struct scanner *s) {
   while (s->at < s->end) {
     const char *word = s->at, close = *word == '{' ? '}' : *word == '"' ? '"' : '\0';
     if (close) {
-      do step(s);
+      do scan_step(s);
       while (s->at < s->end && *s->at != close);
     } else if (is_word_char(*word)) {
       while (s->at < s->end && is_word_char(*s->at)) s->at++;
@@ -157,7 +157,7 @@ struct token scanner_definition(struct scanner *s) {
       s->at = word;
       break;
     }
-    if (s->at < s->end) step(s);
+    if (s->at < s->end) scan_step(s);
   }
   definition.length = (size_t)(s->at - definition.text);
   scanner_next(s);
@@ -173,12 +173,12 @@ struct token scanner_stack_code(struct scanner *s) {
     char close = *s->at == '{' ? '}' : *s->at == '"' ? '"' : '\0';
     const char *word = s->at;
     if (close) {
-      do step(s);
+      do scan_step(s);
       while (s->at < s->end && *s->at != close);
     }
     if (s->at == s->end) break;
     if (!is_word_char(*word)) {
-      step(s);
+      scan_step(s);
       continue;
     }
     while (s->at < s->end && is_word_char(*s->at)) s->at++;

@@ -52,7 +52,7 @@ Test(text, looks_like_this) {
   fixture_free(&t);
 }
 
-static void expect_fault(const char *text, unsigned line, const char *words) {
+static void text_expect_fault(const char *text, unsigned line, const char *words) {
   struct fixture t;
   fixture_build(&t, "FUNC M RET");
   char whole[500];
@@ -66,19 +66,23 @@ static void expect_fault(const char *text, unsigned line, const char *words) {
 }
 
 Test(text, faults) {
-  expect_fault("", 2, "entry function M is not defined");
-  expect_fault("fun M () -> () @1:1\n  yield\n", 4, "expected end, found the end of the text");
-  expect_fault("fun M () -> () @1:1\n  v0 = FROB v1 @1:1\n yield end", 3,
-               "expected an operation, found FROB");
-  expect_fault("fun M () -> () @1:1\n  call X @1:1\n yield end", 4, "X, called at 1:1, is not");
-  expect_fault("fun M () -> () @1:1\n  v0 = CONST INT x @1:1\n yield end", 3,
-               "expected an integer, found x");
-  expect_fault("fun M () -> () @1:1\n  v0 = call M @1:1\n yield end", 3,
-               "must be given a kind");
-  expect_fault("fun M () -> () @7:1\n  v0 = NOT INT v1 @8:1\n yield end", 8, "v1 is used");
-  expect_fault("fun M () -> () @1:1\n  v99999999 = CONST INT 1 @8:1\n yield end", 3, "smaller");
-  expect_fault("stack M because \"x\" @1:1\nFUNC M\nFROB RET positions @1:1 end", 4, "FROB");
-  expect_fault("stack M because \"x\" @1:1\nFUNC M\nRET positions end", 3, "0 positions");
+  text_expect_fault("", 2, "entry function M is not defined");
+  text_expect_fault("fun M () -> () @1:1\n  yield\n", 4,
+                    "expected end, found the end of the text");
+  text_expect_fault("fun M () -> () @1:1\n  v0 = FROB v1 @1:1\n yield end", 3,
+                    "expected an operation, found FROB");
+  text_expect_fault("fun M () -> () @1:1\n  call X @1:1\n yield end", 4,
+                    "X, called at 1:1, is not");
+  text_expect_fault("fun M () -> () @1:1\n  v0 = CONST INT x @1:1\n yield end", 3,
+                    "expected an integer, found x");
+  text_expect_fault("fun M () -> () @1:1\n  v0 = call M @1:1\n yield end", 3,
+                    "must be given a kind");
+  text_expect_fault("fun M () -> () @7:1\n  v0 = NOT INT v1 @8:1\n yield end", 8, "v1 is used");
+  text_expect_fault("fun M () -> () @1:1\n  v99999999 = CONST INT 1 @8:1\n yield end", 3,
+                    "smaller");
+  text_expect_fault("stack M because \"x\" @1:1\nFUNC M\nFROB RET positions @1:1 end", 4,
+                    "FROB");
+  text_expect_fault("stack M because \"x\" @1:1\nFUNC M\nRET positions end", 3, "0 positions");
 }
 
 /* Any cut or changed byte gives an error or a program, never a crash. */

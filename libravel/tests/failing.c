@@ -27,34 +27,34 @@ long failing_live(void) {
   return live;
 }
 
-static bool fails(void) {
+static bool failing_fails(void) {
   if (atomic_fetch_add(&asked, 1) + 1 != fail_at) return false;
   errno = ENOMEM;
   return true;
 }
 
-static void *counted(void *block) {
+static void *failing_counted(void *block) {
   if (block) atomic_fetch_add(&live, 1);
   return block;
 }
 
 void *malloc(size_t bytes) {
-  return fails() ? NULL : counted(__libc_malloc(bytes));
+  return failing_fails() ? NULL : failing_counted(__libc_malloc(bytes));
 }
 
 void *calloc(size_t count, size_t bytes) {
-  return fails() ? NULL : counted(__libc_calloc(count, bytes));
+  return failing_fails() ? NULL : failing_counted(__libc_calloc(count, bytes));
 }
 
 void *realloc(void *old, size_t bytes) {
-  if (fails()) return NULL;
+  if (failing_fails()) return NULL;
   void *block = __libc_realloc(old, bytes);
-  if (!old) counted(block);
+  if (!old) failing_counted(block);
   return block;
 }
 
 void *aligned_alloc(size_t alignment, size_t bytes) {
-  return fails() ? NULL : counted(__libc_memalign(alignment, bytes));
+  return failing_fails() ? NULL : failing_counted(__libc_memalign(alignment, bytes));
 }
 
 void free(void *block) {

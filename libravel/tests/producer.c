@@ -88,7 +88,7 @@ void reference_free(struct reference *r) {
   for (uint32_t i = 0; i < r->count; i++) free(r->columns[i].bits);
 }
 
-static void append(struct reference *r, uint32_t column, int64_t bits) {
+static void producer_append(struct reference *r, uint32_t column, int64_t bits) {
   struct reference_column *c = &r->columns[column];
   if (c->length == c->capacity) {
     c->capacity = 2 * c->capacity + 8;
@@ -116,21 +116,21 @@ static uint32_t append_range(struct reference *to, const struct reference *from,
   }
   for (uint64_t i = first; i < first + n; i++) {
     if (sequence) inside += (uint64_t)from->columns[column].bits[i];
-    append(to, at, from->columns[column].bits[i]);
+    producer_append(to, at, from->columns[column].bits[i]);
   }
   if (!sequence) return column + 1;
   if (s->format.kind != ARROW_TEXT) {
     return append_range(to, from, s->children[0], at + 1, column + 1, before, inside);
   }
   for (uint64_t i = before; i < before + inside; i++) {
-    append(to, at + 1, from->columns[column + 1].bits[i]);
+    producer_append(to, at + 1, from->columns[column + 1].bits[i]);
   }
   return column + 2;
 }
 
 /* ---- schemas ---- */
 
-static void release_schema(struct ArrowSchema *s) {
+static void producer_release_schema(struct ArrowSchema *s) {
   for (int64_t i = 0; i < s->n_children; i++) {
     if (s->children[i]->release) s->children[i]->release(s->children[i]);
     free(s->children[i]);
@@ -149,7 +149,7 @@ void producer_schema(const struct shape *s, struct ArrowSchema *schema) {
                                  .name = s->name,
                                  .flags = ARROW_FLAG_NULLABLE,
                                  .n_children = s->child_count,
-                                 .release = release_schema};
+                                 .release = producer_release_schema};
   producer_live++;
   schema->children = checked(calloc(s->child_count + 1, sizeof *schema->children));
   for (uint32_t i = 0; i < s->child_count; i++) {
@@ -188,7 +188,7 @@ static void seal(struct ArrowArray *a) {
   }
 }
 
-static void release_array(struct ArrowArray *a) {
+static void producer_release_array(struct ArrowArray *a) {
   struct buffers *b = a->private_data;
   for (unsigned i = 0; i < 3; i++) {
     if (b->copy[i] && memcmp(b->copy[i], b->memory[i], b->bytes[i] + 1) != 0) abort();
@@ -209,7 +209,7 @@ static void release_array(struct ArrowArray *a) {
   a->release = NULL;
 }
 
-static void store(void *to, unsigned bytes, uint64_t i, int64_t x) {
+static void producer_store(void *to, unsigned bytes, uint64_t i, int64_t x) {
   for (unsigned k = 0; k < bytes; k++) {
     ((uint8_t *)to)[i * bytes + k] = (uint8_t)((uint64_t)x >> 8 * k);
   }
@@ -232,22 +232,22 @@ struct making {
 };
 
 /* The number of columns of a shape. */
-static uint32_t width(const struct shape *s) {
-  if (s->dictionary) return width(s->dictionary);
+static uint32_t producer_width(const struct shape *s) {
+  if (s->dictionary) return producer_width(s->dictionary);
   uint32_t columns = s->format.kind == ARROW_TEXT ? 2 : s->format.kind != ARROW_STRUCT;
-  for (uint32_t i = 0; i < s->child_count; i++) columns += width(s->children[i]);
+  for (uint32_t i = 0; i < s->child_count; i++) columns += producer_width(s->children[i]);
   return columns;
 }
 
 /* An array of a shape, whose columns begin with `column`; the one behind them. */
-static uint32_t make(const struct shape *, uint64_t total, uint64_t first, uint64_t n,
-                     struct reference *, uint32_t column, struct ArrowArray *);
+static uint32_t producer_make(const struct shape *, uint64_t total, uint64_t first, uint64_t n,
+                              struct reference *, uint32_t column, struct ArrowArray *);
 
-static bool wanted(const struct making *m, uint64_t i) {
+static bool producer_wanted(const struct making *m, uint64_t i) {
   return i >= m->first && i < m->first + m->n;
 }
 
-static int64_t random_int(const struct arrow_format *f) {
+static int64_t producer_random_int(const struct arrow_format *f) {
   unsigned bits = 8u * f->bytes;
   if (producer_narrow && bits > 32) bits = 32;
   if (producer_narrow && bits == 32 && f->is_unsigned) bits = 31;
@@ -261,9 +261,9 @@ static void make_ints(struct making *m) {
   const struct arrow_format *f = &m->shape->format;
   void *data = buffer(m->array, 1, m->size * f->bytes);
   for (uint64_t i = 0; i < m->size; i++) {
-    const int64_t x = random_int(f);
-    store(data, f->bytes, i, x);
-    if (wanted(m, i)) append(m->reference, m->column, x);
+    const int64_t x = producer_random_int(f);
+    producer_store(data, f->bytes, i, x);
+    if (producer_wanted(m, i)) producer_append(m->reference, m->column, x);
   }
 }
 
@@ -284,7 +284,7 @@ static void make_floats(struct making *m) {
     memcpy(data + i * bytes, bytes == 4 ? (const void *)&narrow : (const void *)&x, bytes);
     int64_t bits;
     memcpy(&bits, &x, sizeof bits);
-    if (wanted(m, i)) append(m->reference, m->column, bits);
+    if (producer_wanted(m, i)) producer_append(m->reference, m->column, bits);
   }
 }
 
@@ -293,12 +293,12 @@ static void make_bools(struct making *m) {
   for (uint64_t i = 0; i < m->size; i++) {
     const bool x = producer_random(2);
     store_bit(bits, i, x);
-    if (wanted(m, i)) append(m->reference, m->column, x);
+    if (producer_wanted(m, i)) producer_append(m->reference, m->column, x);
   }
 }
 
 /* Offsets that begin anywhere; where the wanted elements begin, and how many they have. */
-static uint64_t make_offsets(struct making *m, uint64_t *first, uint64_t *n) {
+static uint64_t producer_make_offsets(struct making *m, uint64_t *first, uint64_t *n) {
   const unsigned bytes = m->shape->format.bytes;
   uint64_t at = producer_random(3);
   *first = *n = 0;
@@ -306,30 +306,30 @@ static uint64_t make_offsets(struct making *m, uint64_t *first, uint64_t *n) {
   void *offsets = buffer(m->array, 1, (m->size + 1) * bytes);
   for (uint64_t i = 0; i < m->size; i++) {
     const uint64_t length = producer_random(4);
-    store(offsets, bytes, i, (int64_t)at);
+    producer_store(offsets, bytes, i, (int64_t)at);
     if (i == m->first) *first = at;
-    if (!wanted(m, i)) {
+    if (!producer_wanted(m, i)) {
       const bool inside = i + 1 != m->first && i != m->first + m->n && m->n > 0;
-      if (inside) store(offsets, bytes, i, -7); /* nobody looks at it */
+      if (inside) producer_store(offsets, bytes, i, -7); /* nobody looks at it */
     } else {
-      append(m->reference, m->column, (int64_t)length);
+      producer_append(m->reference, m->column, (int64_t)length);
       *n += length;
     }
     at += length;
   }
-  store(offsets, bytes, m->size, (int64_t)at);
+  producer_store(offsets, bytes, m->size, (int64_t)at);
   return at;
 }
 
 static void make_texts(struct making *m) {
   uint64_t first, n;
-  const uint64_t end = make_offsets(m, &first, &n);
+  const uint64_t end = producer_make_offsets(m, &first, &n);
   if (end == 0 && producer_random(2)) return;
   uint8_t *bytes = buffer(m->array, 2, end);
   const bool ascii = producer_random(2);
   for (uint64_t i = 0; i < end; i++) {
     bytes[i] = (uint8_t)producer_random(ascii ? 128 : 256);
-    if (i >= first && i < first + n) append(m->reference, m->column + 1, bytes[i]);
+    if (i >= first && i < first + n) producer_append(m->reference, m->column + 1, bytes[i]);
   }
 }
 
@@ -337,8 +337,8 @@ static void make_texts(struct making *m) {
 static uint32_t make_child(struct making *m, uint32_t k, uint64_t size, uint64_t first,
                            uint64_t n, uint32_t column) {
   m->array->children[k] = checked(calloc(1, sizeof **m->array->children));
-  return make(m->shape->children[k], size + producer_random(3), first, n, m->reference, column,
-              m->array->children[k]);
+  return producer_make(m->shape->children[k], size + producer_random(3), first, n, m->reference,
+                       column, m->array->children[k]);
 }
 
 static void make_dictionary(struct making *m) {
@@ -347,12 +347,12 @@ static void make_dictionary(struct making *m) {
   const uint64_t size = 1 + producer_random(5);
   reference_begin(values, s->dictionary);
   m->array->dictionary = checked(calloc(1, sizeof *m->array->dictionary));
-  make(s->dictionary, size, 0, size, values, 0, m->array->dictionary);
+  producer_make(s->dictionary, size, 0, size, values, 0, m->array->dictionary);
   void *data = buffer(m->array, 1, m->size * s->format.bytes);
   for (uint64_t i = 0; i < m->size; i++) {
     const uint64_t index = producer_random(size);
-    store(data, s->format.bytes, i, wanted(m, i) ? (int64_t)index : 99);
-    if (wanted(m, i)) append_range(m->reference, values, s, m->column, 0, index, 1);
+    producer_store(data, s->format.bytes, i, producer_wanted(m, i) ? (int64_t)index : 99);
+    if (producer_wanted(m, i)) append_range(m->reference, values, s, m->column, 0, index, 1);
   }
   reference_free(values);
   free(values);
@@ -370,11 +370,11 @@ static void make_elements(struct making *m) {
   case ARROW_VIEW: break; /* python/tests/test_arrow.py */
   case ARROW_NULL: break; /* test-arrow-refusals.c */
   case ARROW_LIST:
-    size = make_offsets(m, &first, &n);
+    size = producer_make_offsets(m, &first, &n);
     make_child(m, 0, size, first, n, column + 1);
     break;
   case ARROW_FIXED_LIST:
-    for (uint64_t i = 0; i < m->n; i++) append(m->reference, column, (int64_t)each);
+    for (uint64_t i = 0; i < m->n; i++) producer_append(m->reference, column, (int64_t)each);
     make_child(m, 0, m->size * each, m->first * each, m->n * each, column + 1);
     break;
   case ARROW_STRUCT:
@@ -389,12 +389,12 @@ static void make_elements(struct making *m) {
 static void make_nulls(struct making *m) {
   if (m->n == m->size && producer_random(2)) return;
   uint8_t *bits = buffer(m->array, 0, (m->size + 7) / 8);
-  for (uint64_t i = 0; i < m->size; i++) store_bit(bits, i, wanted(m, i));
+  for (uint64_t i = 0; i < m->size; i++) store_bit(bits, i, producer_wanted(m, i));
   m->array->null_count = producer_random(2) ? -1 : (int64_t)(m->size - m->n);
 }
 
-static uint32_t make(const struct shape *s, uint64_t total, uint64_t first, uint64_t n,
-                     struct reference *r, uint32_t column, struct ArrowArray *a) {
+static uint32_t producer_make(const struct shape *s, uint64_t total, uint64_t first, uint64_t n,
+                              struct reference *r, uint32_t column, struct ArrowArray *a) {
   static const int64_t counts[] = {2, 2, 2, 3, 4, 2, 1, 1};
   struct buffers *b = checked(calloc(1, sizeof *b));
   *a = (struct ArrowArray){.length = (int64_t)total,
@@ -402,7 +402,7 @@ static uint32_t make(const struct shape *s, uint64_t total, uint64_t first, uint
                            .n_buffers = counts[s->format.kind],
                            .n_children = s->child_count,
                            .buffers = b->at,
-                           .release = release_array,
+                           .release = producer_release_array,
                            .private_data = b};
   if (total == 0 && producer_random(2)) a->offset = 0;
   producer_live++;
@@ -416,10 +416,10 @@ static uint32_t make(const struct shape *s, uint64_t total, uint64_t first, uint
     make_elements(&m);
   }
   seal(a);
-  return column + width(s);
+  return column + producer_width(s);
 }
 
 void producer_array(const struct shape *s, uint64_t total, uint64_t first, uint64_t n,
                     struct reference *r, struct ArrowArray *a) {
-  make(s, total, first, n, r, 0, a);
+  producer_make(s, total, first, n, r, 0, a);
 }

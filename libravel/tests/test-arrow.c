@@ -6,18 +6,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void begin(void) {
+static void arrow_begin(void) {
   memory_begin();
   producer_live = 0;
   producer_narrow = false;
 }
 
-static void end(void) {
+static void arrow_end(void) {
   memory_end();
   cr_expect_eq(producer_live, 0, "%lld not released", (long long)producer_live);
 }
 
-TestSuite(arrow, .init = begin, .fini = end);
+TestSuite(arrow, .init = arrow_begin, .fini = arrow_end);
 
 /* ---- allocations that fail on demand ---- */
 
@@ -104,7 +104,7 @@ static void expect_chunks(const struct import *im, uint32_t k) {
 }
 
 /* Element i of a column as the reference has it. */
-static int64_t bits_of(const struct import_column *c, uint64_t i) {
+static int64_t arrow_bits_of(const struct import_column *c, uint64_t i) {
   const char *p = (const char *)c->made->data + i * c->bytes;
   int64_t bits = 0;
   if (c->kind == COLUMN_BOOL) return *(const uint8_t *)p;
@@ -125,7 +125,7 @@ static int64_t bits_of(const struct import_column *c, uint64_t i) {
 
 static void expect_columns(const struct import *im, const struct reference *r, uint64_t seed) {
   cr_assert_eq(im->columns.count, r->count + 1);
-  cr_assert_eq(bits_of(&im->columns.items[0], 0), (int64_t)r->columns[0].length);
+  cr_assert_eq(arrow_bits_of(&im->columns.items[0], 0), (int64_t)r->columns[0].length);
   for (uint32_t k = 0; k < r->count; k++) {
     const struct import_column *c = &im->columns.items[k + 1];
     cr_assert_eq(c->kind, r->columns[k].kind);
@@ -133,8 +133,8 @@ static void expect_columns(const struct import *im, const struct reference *r, u
     cr_assert_eq(c->filled, c->length);
     expect_chunks(im, k + 1);
     for (uint64_t i = 0; i < c->length; i++) {
-      cr_assert_eq(bits_of(c, i), r->columns[k].bits[i], "seed %llu, column %u, element %llu",
-                   (long long)seed, k, (long long)i);
+      cr_assert_eq(arrow_bits_of(c, i), r->columns[k].bits[i],
+                   "seed %llu, column %u, element %llu", (long long)seed, k, (long long)i);
     }
   }
 }
@@ -190,7 +190,7 @@ static void round_trip(struct import *im, const struct reference *r, uint64_t se
   cr_assert_null(array.release);
 }
 
-static uint64_t random_size(void) {
+static uint64_t arrow_random_size(void) {
   const uint64_t kind = producer_random(6);
   return kind < 2 ? kind : kind == 2 ? producer_random(200) : producer_random(12);
 }
@@ -206,7 +206,7 @@ static void try_case(uint64_t seed) {
   const uint64_t count = 1 + producer_random(MOST_CHUNKS);
   producer_schema(shape, &schema);
   for (uint64_t i = 0; i < count; i++) {
-    const uint64_t size = random_size();
+    const uint64_t size = arrow_random_size();
     producer_array(shape, size, 0, size, r, &arrays[i]);
   }
   struct import im = new_import();

@@ -8,7 +8,7 @@
 
 TestSuite(libravel_arrow);
 
-static struct ravel_context *context_of(const char *width) {
+static struct ravel_context *arrow_context_of(const char *width) {
   return context_with((const char *const[]){"int", width, "float", width, NULL});
 }
 
@@ -22,12 +22,12 @@ struct stream {
   int releases;
 };
 
-static int get_schema(struct ArrowArrayStream *s, struct ArrowSchema *out) {
+static int arrow_get_schema(struct ArrowArrayStream *s, struct ArrowSchema *out) {
   producer_schema(((struct stream *)s->private_data)->shape, out);
   return 0;
 }
 
-static int get_next(struct ArrowArrayStream *s, struct ArrowArray *out) {
+static int arrow_get_next(struct ArrowArrayStream *s, struct ArrowArray *out) {
   struct stream *of = s->private_data;
   if (++of->next == of->fail_at) return EIO;
   out->release = NULL;
@@ -37,26 +37,26 @@ static int get_next(struct ArrowArrayStream *s, struct ArrowArray *out) {
   return 0;
 }
 
-static const char *get_last_error(struct ArrowArrayStream *s) {
+static const char *arrow_get_last_error(struct ArrowArrayStream *s) {
   return ((struct stream *)s->private_data)->fail_at == 2 ? NULL : "the cable is cut";
 }
 
-static void release_stream(struct ArrowArrayStream *s) {
+static void arrow_release_stream(struct ArrowArrayStream *s) {
   ((struct stream *)s->private_data)->releases++;
   s->release = NULL;
 }
 
 static struct ArrowArrayStream stream_of(struct stream *s) {
-  return (struct ArrowArrayStream){.get_schema = get_schema,
-                                   .get_next = get_next,
-                                   .get_last_error = get_last_error,
-                                   .release = release_stream,
+  return (struct ArrowArrayStream){.get_schema = arrow_get_schema,
+                                   .get_next = arrow_get_next,
+                                   .get_last_error = arrow_get_last_error,
+                                   .release = arrow_release_stream,
                                    .private_data = s};
 }
 
 /* ---- there and back ---- */
 
-static void try_stream(struct ravel_context *const contexts[2], uint64_t seed) {
+static void arrow_try_stream(struct ravel_context *const contexts[2], uint64_t seed) {
   struct reference *r = calloc(1, sizeof *r);
   producer_seed = seed * 104729 + 3;
   producer_narrow = seed % 2;
@@ -101,13 +101,13 @@ static void try_stream(struct ravel_context *const contexts[2], uint64_t seed) {
 }
 
 Test(libravel_arrow, streams_are_imported_and_exported) {
-  struct ravel_context *contexts[] = {context_of("64"), context_of("32")};
-  for (uint64_t seed = 0; seed < 60; seed++) try_stream(contexts, seed);
+  struct ravel_context *contexts[] = {arrow_context_of("64"), arrow_context_of("32")};
+  for (uint64_t seed = 0; seed < 60; seed++) arrow_try_stream(contexts, seed);
   for (int i = 0; i < 2; i++) ravel_context_free(contexts[i]);
 }
 
 Test(libravel_arrow, exports_outlive_the_context) {
-  struct ravel_context *c = context_of("64");
+  struct ravel_context *c = arrow_context_of("64");
   const int64_t data[] = {1, -2, 3};
   const bool flags[] = {true, false, true};
   struct ravel_value *parts[2] = {NULL}, *pair = NULL, *f = NULL;
@@ -139,7 +139,7 @@ Test(libravel_arrow, exports_outlive_the_context) {
 /* ---- errors ---- */
 
 Test(libravel_arrow, what_is_taken_over_is_released_once) {
-  struct ravel_context *c = context_of("64");
+  struct ravel_context *c = arrow_context_of("64");
   struct shape *shape = shape_of("g");
   struct reference *r = calloc(1, sizeof *r);
   struct ArrowSchema schema;
@@ -168,7 +168,7 @@ Test(libravel_arrow, what_is_taken_over_is_released_once) {
 }
 
 Test(libravel_arrow, errors_of_a_producer_are_passed_on) {
-  struct ravel_context *c = context_of("64");
+  struct ravel_context *c = arrow_context_of("64");
   struct shape *shape = shape_of("l");
   struct reference *r = calloc(1, sizeof *r);
   reference_begin(r, shape);

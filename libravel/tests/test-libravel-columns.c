@@ -6,7 +6,7 @@
 
 enum { FEW = 8 };
 
-static struct ravel_function *define(struct ravel_context *c, const char *text) {
+static struct ravel_function *columns_define(struct ravel_context *c, const char *text) {
   struct ravel_function *f = NULL;
   fine(c, ravel_define(c, "columns.nesl", text, 0));
   fine(c, ravel_find(c, "go", NULL, &f));
@@ -16,24 +16,25 @@ static struct ravel_function *define(struct ravel_context *c, const char *text) 
 static const int64_t lengths[] = {2, 0, 1}, numbers[] = {10, 20, 30};
 static const double reals[] = {0.5, 1.5, 2.5};
 
-static struct ravel_column column(enum ravel_element element, const void *data, size_t length) {
+static struct ravel_column columns_column(enum ravel_element element, const void *data,
+                                          size_t length) {
   return (struct ravel_column){element, data, length};
 }
 
 Test(columns, of_every_kind_of_type_there_and_back) {
   struct ravel_context *c = context_with(NULL);
-  struct ravel_function *f =
-      define(c, "datatype point(float, float);\n"
-                "function go(a, b, s, v, p) : (int, bool, [char], [(int, [float])], point) -> "
-                "([(int, [float])], [char], bool, int, point) = (v, s, b, a, p);");
+  struct ravel_function *f = columns_define(
+      c, "datatype point(float, float);\n"
+         "function go(a, b, s, v, p) : (int, bool, [char], [(int, [float])], point) -> "
+         "([(int, [float])], [char], bool, int, point) = (v, s, b, a, p);");
   const int32_t a = -7;
   const bool b = true;
   const double x = 0.25, y = 4;
   const struct ravel_column in[] = {
-      column(RAVEL_INT32, &a, 1),      column(RAVEL_BOOL8, &b, 1),
-      column(RAVEL_CHAR8, "text", 4),  column(RAVEL_INT64, numbers, 3),
-      column(RAVEL_INT64, lengths, 3), column(RAVEL_FLOAT64, reals, 3),
-      column(RAVEL_FLOAT64, &x, 1),    column(RAVEL_FLOAT64, &y, 1)};
+      columns_column(RAVEL_INT32, &a, 1),      columns_column(RAVEL_BOOL8, &b, 1),
+      columns_column(RAVEL_CHAR8, "text", 4),  columns_column(RAVEL_INT64, numbers, 3),
+      columns_column(RAVEL_INT64, lengths, 3), columns_column(RAVEL_FLOAT64, reals, 3),
+      columns_column(RAVEL_FLOAT64, &x, 1),    columns_column(RAVEL_FLOAT64, &y, 1)};
   struct ravel_column out[FEW] = {{RAVEL_INT16, NULL, 0},   {RAVEL_INT64, NULL, 0},
                                   {RAVEL_FLOAT32, NULL, 0}, {RAVEL_CHAR8, NULL, 0},
                                   {RAVEL_BOOL8, NULL, 0},   {RAVEL_INT64, NULL, 0},
@@ -61,10 +62,11 @@ Test(columns, of_every_kind_of_type_there_and_back) {
 Test(columns, a_block_of_scalars_and_empty_sequences) {
   struct ravel_context *c = context_with(NULL);
   struct ravel_function *f =
-      define(c, "function go(n, v) : (int, [[int]]) -> (int, [[int]]) = (n, v);");
+      columns_define(c, "function go(n, v) : (int, [[int]]) -> (int, [[int]]) = (n, v);");
   const int64_t n = 5;
-  const struct ravel_column in[] = {column(RAVEL_INT64, &n, 1), column(RAVEL_INT64, NULL, 0),
-                                    column(RAVEL_INT64, NULL, 0)};
+  const struct ravel_column in[] = {columns_column(RAVEL_INT64, &n, 1),
+                                    columns_column(RAVEL_INT64, NULL, 0),
+                                    columns_column(RAVEL_INT64, NULL, 0)};
   struct ravel_column out[3] = {
       {RAVEL_INT64, NULL, 0}, {RAVEL_INT64, NULL, 0}, {RAVEL_INT64, NULL, 0}};
   struct ravel_value *v = NULL;
@@ -80,11 +82,11 @@ Test(columns, a_block_of_scalars_and_empty_sequences) {
 Test(columns, what_does_not_fit_is_refused) {
   struct ravel_context *c = context_with(NULL);
   struct ravel_function *f =
-      define(c, "function go(v, w) : ([[int]], [(int, float)]) -> int = #v + #w;");
+      columns_define(c, "function go(v, w) : ([[int]], [(int, float)]) -> int = #v + #w;");
   const int64_t negative[] = {2, -1, 2};
   struct ravel_column good[] = {
-      column(RAVEL_INT64, lengths, 3), column(RAVEL_INT64, numbers, 3),
-      column(RAVEL_INT64, numbers, 2), column(RAVEL_FLOAT64, reals, 2)};
+      columns_column(RAVEL_INT64, lengths, 3), columns_column(RAVEL_INT64, numbers, 3),
+      columns_column(RAVEL_INT64, numbers, 2), columns_column(RAVEL_FLOAT64, reals, 2)};
   struct ravel_value *v = NULL;
   fine(c, ravel_call_columns(c, f, good, 4, &v));
   const struct {
@@ -130,9 +132,9 @@ Test(columns, what_does_not_fit_is_refused) {
 
 Test(columns, values_that_would_change_are_refused) {
   struct ravel_context *c = context_with((const char *[]){"int", "32", NULL});
-  struct ravel_function *f = define(c, "function go(n) : int -> [int] = [n, 300];");
+  struct ravel_function *f = columns_define(c, "function go(n) : int -> [int] = [n, 300];");
   const int64_t wide = 1LL << 40, narrow = 4;
-  struct ravel_column in = column(RAVEL_INT64, &wide, 1), out = {RAVEL_INT8, NULL, 0};
+  struct ravel_column in = columns_column(RAVEL_INT64, &wide, 1), out = {RAVEL_INT8, NULL, 0};
   struct ravel_value *v = NULL;
   void *block = NULL;
   fails(c, RAVEL_DATA, "1099511627776, does not fit an INT of 32 bits",
@@ -149,13 +151,13 @@ Test(columns, results_have_memory_of_their_own) {
   enum { MANY = 100000 };
   struct ravel_context *c = context_with(NULL);
   struct ravel_function *f =
-      define(c, "function go(v, i) : ([float], int) -> ([float], ([float], float)) = "
-                "(v, (v, v[i]));");
+      columns_define(c, "function go(v, i) : ([float], int) -> ([float], ([float], float)) = "
+                        "(v, (v, v[i]));");
   double *data = malloc(MANY * sizeof *data);
   int64_t i = MANY - 1;
   for (int k = 0; k < MANY; k++) data[k] = k;
-  const struct ravel_column in[] = {column(RAVEL_FLOAT64, data, MANY),
-                                    column(RAVEL_INT64, &i, 1)};
+  const struct ravel_column in[] = {columns_column(RAVEL_FLOAT64, data, MANY),
+                                    columns_column(RAVEL_INT64, &i, 1)};
   struct ravel_column out[3] = {
       {RAVEL_FLOAT64, NULL, 0}, {RAVEL_FLOAT64, NULL, 0}, {RAVEL_FLOAT64, NULL, 0}};
   struct ravel_value *v = NULL, *other = NULL;
@@ -181,10 +183,11 @@ Test(columns, results_have_memory_of_their_own) {
 
 Test(columns, failures_of_a_call_leave_nothing_behind) {
   struct ravel_context *c = context_with(NULL);
-  struct ravel_function *f = define(c, "function go(v, i) : ([float], int) -> float = v[i];");
+  struct ravel_function *f =
+      columns_define(c, "function go(v, i) : ([float], int) -> float = v[i];");
   const int64_t i = 3;
-  const struct ravel_column in[] = {column(RAVEL_FLOAT64, reals, 3),
-                                    column(RAVEL_INT64, &i, 1)};
+  const struct ravel_column in[] = {columns_column(RAVEL_FLOAT64, reals, 3),
+                                    columns_column(RAVEL_INT64, &i, 1)};
   struct ravel_statistics before, after;
   struct ravel_value *v = NULL;
   ravel_get_statistics(c, &before);
@@ -197,7 +200,7 @@ Test(columns, failures_of_a_call_leave_nothing_behind) {
 
 Test(kept, by_a_key_until_the_context_is_freed) {
   struct ravel_context *c = context_with(NULL), *other = context_with(NULL);
-  struct ravel_function *f = define(c, "function go(n) : int -> int = n;"), *g = NULL;
+  struct ravel_function *f = columns_define(c, "function go(n) : int -> int = n;"), *g = NULL;
   char key[] = "the key";
   cr_expect_null(ravel_kept(c, key));
   fine(c, ravel_keep(c, key, f));
@@ -226,7 +229,7 @@ Test(columns, none_and_many) {
   char text[4 * MANY + 1], *at = text;
   void *block = NULL;
   fine(c, ravel_expression(c, "[1, 2]", NULL, NULL, &f));
-  out[0] = column(RAVEL_INT64, NULL, 0);
+  out[0] = columns_column(RAVEL_INT64, NULL, 0);
   fine(c, ravel_call_columns(c, f, NULL, 0, &v));
   fine(c, ravel_columns(c, v, out, 1, &block));
   cr_expect(out[0].length == 2 && ((const int64_t *)out[0].data)[1] == 2);
@@ -234,8 +237,8 @@ Test(columns, none_and_many) {
   for (int i = 0; i < MANY; i++) at += sprintf(at, i ? ",int" : "int");
   for (int i = 0; i < MANY; i++) {
     numbers_in[i] = i;
-    in[i] = column(RAVEL_INT64, &numbers_in[i], 1);
-    out[i] = column(RAVEL_INT64, NULL, 0);
+    in[i] = columns_column(RAVEL_INT64, &numbers_in[i], 1);
+    out[i] = columns_column(RAVEL_INT64, NULL, 0);
   }
   fine(c, ravel_define(c, NULL, "function go(x) = x;", 0));
   fine(c, ravel_find(c, "go", text, &f));

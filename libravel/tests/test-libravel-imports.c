@@ -10,7 +10,7 @@ TestSuite(imports);
 
 enum { MANY = 100000 };
 
-static struct ravel_context *context_of(const char *width) {
+static struct ravel_context *imports_context_of(const char *width) {
   return context_with(
       (const char *const[]){"int", width, "float", width, "threads", "2", NULL});
 }
@@ -34,8 +34,8 @@ static struct ravel_value *import_doubles(struct ravel_context *c, struct lender
 }
 
 /* An expression of xs, of its type. */
-static struct ravel_value *apply(struct ravel_context *c, const char *text,
-                                 struct ravel_value *xs) {
+static struct ravel_value *imports_apply(struct ravel_context *c, const char *text,
+                                         struct ravel_value *xs) {
   struct ravel_function *f = NULL;
   struct ravel_value *result = NULL;
   fine(c, ravel_expression(c, text, "xs", ravel_type(xs), &f));
@@ -44,8 +44,9 @@ static struct ravel_value *apply(struct ravel_context *c, const char *text,
   return result;
 }
 
-static double number(struct ravel_context *c, const char *text, struct ravel_value *xs) {
-  struct ravel_value *v = apply(c, text, xs);
+static double imports_number(struct ravel_context *c, const char *text,
+                             struct ravel_value *xs) {
+  struct ravel_value *v = imports_apply(c, text, xs);
   double x = 0;
   fine(c, ravel_get_float(c, v, &x));
   ravel_release(v);
@@ -66,17 +67,17 @@ static void expect_released(const struct lender *l, int times) {
 /* ---- imports ---- */
 
 Test(imports, columns_as_wide_as_the_context_are_borrowed) {
-  struct ravel_context *c = context_of("64");
+  struct ravel_context *c = imports_context_of("64");
   struct lender l;
   struct ravel_value *v = import_doubles(c, &l, 0);
   expect_released(&l, 0);
   cr_expect_lt(live(c), 1000);
-  cr_expect_eq(number(c, "sum(xs)", v), 100.0 * (999 * 500 - 400000));
-  cr_expect_eq(number(c, "max_val({x * 2.0 : x in xs})", v), 1198);
-  cr_expect_eq(number(c, "sort(xs)[0]", v), -400);
-  cr_expect_eq(number(c, "({x + 1.0 : x in reverse(xs)} ++ xs)[0]", v), 600);
-  cr_expect_eq(number(c, "rep(xs, 7.0, 1)[1]", v), 7);
-  cr_expect_eq(number(c, "plus_scan(xs)[1000]", v), 999 * 500 - 400000);
+  cr_expect_eq(imports_number(c, "sum(xs)", v), 100.0 * (999 * 500 - 400000));
+  cr_expect_eq(imports_number(c, "max_val({x * 2.0 : x in xs})", v), 1198);
+  cr_expect_eq(imports_number(c, "sort(xs)[0]", v), -400);
+  cr_expect_eq(imports_number(c, "({x + 1.0 : x in reverse(xs)} ++ xs)[0]", v), 600);
+  cr_expect_eq(imports_number(c, "rep(xs, 7.0, 1)[1]", v), 7);
+  cr_expect_eq(imports_number(c, "plus_scan(xs)[1000]", v), 999 * 500 - 400000);
   expect_released(&l, 0);
   ravel_release(v);
   expect_released(&l, 1);
@@ -86,41 +87,42 @@ Test(imports, columns_as_wide_as_the_context_are_borrowed) {
 }
 
 Test(imports, others_are_converted_and_released_at_once) {
-  struct ravel_context *c = context_of("32");
+  struct ravel_context *c = imports_context_of("32");
   struct lender l;
   struct ravel_value *v = import_doubles(c, &l, 0);
   expect_released(&l, 1);
-  cr_expect_eq(number(c, "sum(xs)", v), 100.0 * (999 * 500 - 400000));
+  cr_expect_eq(imports_number(c, "sum(xs)", v), 100.0 * (999 * 500 - 400000));
   ravel_context_free(c);
-  c = context_of("64"); /* misaligned: copied */
+  c = imports_context_of("64"); /* misaligned: copied */
   v = import_doubles(c, &l, 3);
   expect_released(&l, 1);
-  cr_expect_eq(number(c, "xs[99999]", v), 599);
+  cr_expect_eq(imports_number(c, "xs[99999]", v), 599);
   ravel_context_free(c);
 }
 
 Test(imports, results_that_are_arguments_keep_them) {
-  struct ravel_context *c = context_of("64");
+  struct ravel_context *c = imports_context_of("64");
   struct lender l;
   struct ravel_value *v = import_doubles(c, &l, 0);
-  struct ravel_value *same = apply(c, "xs", v), *two = apply(c, "(xs, 1)", v), *pair = NULL;
+  struct ravel_value *same = imports_apply(c, "xs", v), *two = imports_apply(c, "(xs, 1)", v),
+                     *pair = NULL;
   struct ravel_value *parts[] = {v, same};
   fine(c, ravel_tuple(c, parts, 2, &pair));
   ravel_release(v);
   ravel_release(same);
   ravel_release(two);
   expect_released(&l, 0);
-  cr_expect_eq(number(c, "let (a, b) = xs in a[1] + b[2]", pair), -399 - 398);
+  cr_expect_eq(imports_number(c, "let (a, b) = xs in a[1] + b[2]", pair), -399 - 398);
   ravel_release(pair);
   expect_released(&l, 1);
   ravel_context_free(c);
 }
 
 Test(imports, a_context_releases_what_it_has) {
-  struct ravel_context *c = context_of("64");
+  struct ravel_context *c = imports_context_of("64");
   struct lender l[2];
   struct ravel_value *v = import_doubles(c, &l[0], 0);
-  apply(c, "xs", v);
+  imports_apply(c, "xs", v);
   import_doubles(c, &l[1], 0);
   ravel_context_free(c);
   expect_released(&l[0], 1);
@@ -128,7 +130,7 @@ Test(imports, a_context_releases_what_it_has) {
 }
 
 Test(imports, errors_of_calls_release_nothing) {
-  struct ravel_context *c = context_of("64");
+  struct ravel_context *c = imports_context_of("64");
   struct ravel_function *f = NULL;
   struct ravel_value *result = NULL;
   struct lender l;
@@ -142,7 +144,7 @@ Test(imports, errors_of_calls_release_nothing) {
 }
 
 Test(imports, values_that_do_not_fit_release_all) {
-  struct ravel_context *c = context_of("32");
+  struct ravel_context *c = imports_context_of("32");
   struct ravel_value *v = NULL;
   struct lender l;
   int64_t *wide = calloc(MANY, sizeof *wide);
@@ -160,7 +162,7 @@ Test(imports, values_that_do_not_fit_release_all) {
 }
 
 Test(imports, can_be_interrupted) {
-  struct ravel_context *c = context_of("64");
+  struct ravel_context *c = imports_context_of("64");
   struct ravel_value *v = NULL;
   struct lender l;
   int32_t *narrow = calloc(MANY, sizeof *narrow);
@@ -172,7 +174,7 @@ Test(imports, can_be_interrupted) {
   expect_released(&l, 1);
   cr_expect_eq(live(c), 0);
   fine(c, ravel_vector(c, RAVEL_INT32, narrow, MANY, &v));
-  cr_expect_eq(number(c, "float(sum(xs))", v), 0);
+  cr_expect_eq(imports_number(c, "float(sum(xs))", v), 0);
   free(narrow);
   ravel_context_free(c);
 }
@@ -198,13 +200,13 @@ static struct ravel_value *import_lists(struct ravel_context *c, struct lender *
 Test(imports, lists_keep_what_they_borrow) {
   const char *const widths[] = {"64", "32"};
   for (int i = 0; i < 2; i++) {
-    struct ravel_context *c = context_of(widths[i]);
+    struct ravel_context *c = imports_context_of(widths[i]);
     struct lender lists, items;
     struct ravel_value *v = import_lists(c, &lists, &items);
     expect_released(&items, i);
-    cr_expect_eq(number(c, "float(sum({#x : x in xs}))", v), MANY - 1);
-    cr_expect_eq(number(c, "xs[5][1]", v), 2 + 3 - 400);
-    cr_expect_eq(number(c, "sum({sum(x) : x in xs})", v),
+    cr_expect_eq(imports_number(c, "float(sum({#x : x in xs}))", v), MANY - 1);
+    cr_expect_eq(imports_number(c, "xs[5][1]", v), 2 + 3 - 400);
+    cr_expect_eq(imports_number(c, "sum({sum(x) : x in xs})", v),
                  100.0 * (999 * 500 - 400000) - doubles[MANY - 1]);
     ravel_release(v);
     expect_released(&items, 1);
@@ -221,13 +223,13 @@ struct chunks {
   int next;
 };
 
-static int get_schema(struct ArrowArrayStream *s, struct ArrowSchema *out) {
+static int imports_get_schema(struct ArrowArrayStream *s, struct ArrowSchema *out) {
   (void)s;
   *out = lender_schema("g", NULL);
   return 0;
 }
 
-static int get_next(struct ArrowArrayStream *s, struct ArrowArray *out) {
+static int imports_get_next(struct ArrowArrayStream *s, struct ArrowArray *out) {
   struct chunks *of = s->private_data;
   const int i = of->next++;
   out->release = NULL;
@@ -237,14 +239,14 @@ static int get_next(struct ArrowArrayStream *s, struct ArrowArray *out) {
   return 0;
 }
 
-static void release_stream(struct ArrowArrayStream *s) {
+static void imports_release_stream(struct ArrowArrayStream *s) {
   s->release = NULL;
 }
 
 static struct ravel_value *import_chunks(struct ravel_context *c, struct chunks *chunks) {
-  struct ArrowArrayStream stream = {.get_schema = get_schema,
-                                    .get_next = get_next,
-                                    .release = release_stream,
+  struct ArrowArrayStream stream = {.get_schema = imports_get_schema,
+                                    .get_next = imports_get_next,
+                                    .release = imports_release_stream,
                                     .private_data = chunks};
   struct ravel_value *v = NULL;
   fill_doubles();
@@ -253,14 +255,14 @@ static struct ravel_value *import_chunks(struct ravel_context *c, struct chunks 
 }
 
 Test(imports, one_array_of_a_stream_is_borrowed_several_are_joined) {
-  struct ravel_context *c = context_of("64");
+  struct ravel_context *c = imports_context_of("64");
   struct chunks one = {.sizes = (int64_t[]){0, MANY, 0}};
   struct chunks three = {.sizes = (int64_t[]){1000, MANY, 3}};
   struct ravel_value *v = import_chunks(c, &one), *w = import_chunks(c, &three);
   expect_released(&one.lenders[0], 1);
   expect_released(&one.lenders[1], 0);
   for (int i = 0; i < 3; i++) expect_released(&three.lenders[i], 1);
-  cr_expect_eq(number(c, "sum(xs)", w) - number(c, "sum(xs)", v),
+  cr_expect_eq(imports_number(c, "sum(xs)", w) - imports_number(c, "sum(xs)", v),
                999 * 500 - 400000 - 400 - 399 - 398);
   ravel_release(v);
   expect_released(&one.lenders[1], 1);
@@ -278,40 +280,41 @@ static struct ravel_value *borrow_doubles(struct ravel_context *c, struct lender
 }
 
 Test(imports, what_is_borrowed_can_be_taken_back) {
-  struct ravel_context *c = context_of("64");
+  struct ravel_context *c = imports_context_of("64");
   struct lender l;
   struct ravel_value *v = borrow_doubles(c, &l), *pair = NULL, *first = NULL;
   cr_expect_lt(live(c), 1000);
-  struct ravel_value *same = apply(c, "xs", v), *sorted = apply(c, "sort(xs)", v);
+  struct ravel_value *same = imports_apply(c, "xs", v),
+                     *sorted = imports_apply(c, "sort(xs)", v);
   struct ravel_value *parts[] = {v, same};
   fine(c, ravel_tuple(c, parts, 2, &pair));
   ravel_retain(v);
   ravel_release(v);
-  cr_expect_eq(number(c, "xs[1]", v), -399);
+  cr_expect_eq(imports_number(c, "xs[1]", v), -399);
   cr_expect_lt(live(c), 8 * MANY + 10000);
   ravel_release(v);
   lender_end(&l);
   cr_expect_gt(live(c), 2 * 8 * MANY);
   cr_expect_lt(live(c), 2 * 8 * MANY + 10000); /* one copy for all */
-  cr_expect_eq(number(c, "xs[99999]", same), 599);
-  cr_expect_eq(number(c, "xs[0]", sorted), -400);
+  cr_expect_eq(imports_number(c, "xs[99999]", same), 599);
+  cr_expect_eq(imports_number(c, "xs[0]", sorted), -400);
   fine(c, ravel_component(c, pair, 0, &first));
-  cr_expect_eq(number(c, "sum(xs)", first), 100.0 * (999 * 500 - 400000));
+  cr_expect_eq(imports_number(c, "sum(xs)", first), 100.0 * (999 * 500 - 400000));
   ravel_context_free(c);
 }
 
 Test(imports, a_copy_for_others_cannot_be_interrupted) {
-  struct ravel_context *c = context_of("64");
+  struct ravel_context *c = imports_context_of("64");
   struct ravel_value *result = NULL;
   struct ravel_function *f = NULL;
   struct lender l;
-  struct ravel_value *v = borrow_doubles(c, &l), *same = apply(c, "xs", v);
+  struct ravel_value *v = borrow_doubles(c, &l), *same = imports_apply(c, "xs", v);
   fine(c, ravel_expression(c, "sum(xs)", "xs", "[float]", &f));
   ravel_interrupt(c);
   ravel_release(v);
   lender_end(&l);
   fails(c, RAVEL_INTERRUPTED, "interrupted", ravel_call(c, f, &same, 1, &result));
-  cr_expect_eq(number(c, "xs[99999]", same), 599);
+  cr_expect_eq(imports_number(c, "xs[99999]", same), 599);
   ravel_context_free(c);
 }
 
@@ -325,26 +328,26 @@ Test(imports, without_memory_for_a_copy_its_values_are_lost) {
   lender_begin(&l, all, MOST * sizeof *all, 0);
   free(all);
   fine(c, ravel_borrow(c, RAVEL_FLOAT64, l.data, MOST, &v));
-  struct ravel_value *same = apply(c, "xs", v), *more = NULL;
+  struct ravel_value *same = imports_apply(c, "xs", v), *more = NULL;
   fine(c, ravel_vector(c, RAVEL_FLOAT64, l.data, MOST / 3, &more));
   ravel_release(v);
   lender_end(&l);
   fails(c, RAVEL_MISUSE, "no memory to keep it", ravel_component(c, same, 0, &out));
   ravel_release(same);
-  cr_expect_eq(number(c, "sum(xs)", more), 0);
+  cr_expect_eq(imports_number(c, "sum(xs)", more), 0);
   ravel_context_free(c);
 }
 
 Test(imports, what_is_converted_is_copied_at_once) {
-  struct ravel_context *c = context_of("32");
+  struct ravel_context *c = imports_context_of("32");
   struct lender l;
   struct ravel_value *v = borrow_doubles(c, &l), *small = NULL;
   lender_end(&l);
-  cr_expect_eq(number(c, "xs[99999]", v), 599);
+  cr_expect_eq(imports_number(c, "xs[99999]", v), 599);
   int32_t few[] = {1, 2, 3};
   fine(c, ravel_borrow(c, RAVEL_INT32, few, 3, &small));
   few[0] = 100;
-  cr_expect_eq(number(c, "float(sum(xs))", small), 6);
+  cr_expect_eq(imports_number(c, "float(sum(xs))", small), 6);
   fails(c, RAVEL_MISUSE, "NULL", ravel_borrow(c, RAVEL_INT32, NULL, 100000, &v));
   fails(c, RAVEL_MISUSE, "ravel_element", ravel_borrow(c, 99, few, 3, &v));
   ravel_context_free(c);
@@ -385,11 +388,11 @@ static void expect_negated(const double *data) {
 }
 
 Test(imports, exports_share_the_memory_of_results) {
-  struct ravel_context *c = context_of("64");
+  struct ravel_context *c = imports_context_of("64");
   struct lender l;
   struct exported once, twice;
   struct ravel_value *v = import_doubles(c, &l, 0);
-  struct ravel_value *negated = apply(c, "{-x : x in xs}", v);
+  struct ravel_value *negated = imports_apply(c, "{-x : x in xs}", v);
   const uint64_t before = live(c);
   const double *data = export_doubles(c, negated, &once);
   cr_expect_eq(data, export_doubles(c, negated, &twice));
@@ -397,10 +400,10 @@ Test(imports, exports_share_the_memory_of_results) {
   expect_negated(data);
   release_export(&twice);
   /* Neither what is computed from it nor what gets memory afterwards is written there. */
-  struct ravel_value *more = apply(c, "{x + 1.0 : x in {x * 2.0 : x in xs}}", negated);
+  struct ravel_value *more = imports_apply(c, "{x + 1.0 : x in {x * 2.0 : x in xs}}", negated);
   ravel_release(negated);
   cr_expect_lt(live(c), before + 1000);
-  for (int i = 0; i < 10; i++) ravel_release(apply(c, "{x * 3.0 : x in xs}", more));
+  for (int i = 0; i < 10; i++) ravel_release(imports_apply(c, "{x * 3.0 : x in xs}", more));
   expect_negated(data);
   ravel_context_free(c);
   expect_released(&l, 1);
@@ -411,7 +414,7 @@ Test(imports, exports_share_the_memory_of_results) {
 }
 
 Test(imports, exports_of_what_is_borrowed_are_copies) {
-  struct ravel_context *c = context_of("64");
+  struct ravel_context *c = imports_context_of("64");
   struct lender l;
   struct exported x;
   struct ravel_value *v = import_doubles(c, &l, 0);
@@ -426,18 +429,18 @@ Test(imports, exports_of_what_is_borrowed_are_copies) {
 /* A context goes on while the readers of its results end on another thread. */
 Test(imports, readers_end_while_the_context_works) {
   enum { ROUNDS = 50 };
-  struct ravel_context *c = context_of("64");
+  struct ravel_context *c = imports_context_of("64");
   struct lender l;
   struct ravel_value *v = import_doubles(c, &l, 0);
   for (int i = 0; i < ROUNDS; i++) {
     struct exported x;
     pthread_t thread;
-    struct ravel_value *negated = apply(c, "{-x : x in xs}", v);
+    struct ravel_value *negated = imports_apply(c, "{-x : x in xs}", v);
     const double *data = export_doubles(c, negated, &x);
     expect_negated(data);
     cr_assert_eq(pthread_create(&thread, NULL, release_elsewhere, &x), 0);
     ravel_release(negated);
-    negated = apply(c, "{-x : x in xs}", v);
+    negated = imports_apply(c, "{-x : x in xs}", v);
     pthread_join(thread, NULL);
     ravel_release(negated);
   }
@@ -447,16 +450,16 @@ Test(imports, readers_end_while_the_context_works) {
 }
 
 Test(imports, an_export_can_be_imported_by_another_context) {
-  struct ravel_context *c = context_of("64"), *d = context_of("64");
+  struct ravel_context *c = imports_context_of("64"), *d = imports_context_of("64");
   struct lender l;
   struct exported x;
   struct ravel_value *v = import_doubles(c, &l, 0), *w = NULL;
-  struct ravel_value *negated = apply(c, "{-x : x in xs}", v);
+  struct ravel_value *negated = imports_apply(c, "{-x : x in xs}", v);
   export_doubles(c, negated, &x);
   fine(d, ravel_import(d, &x.schema, &x.array, &w));
   ravel_context_free(c);
   cr_expect_lt(live(d), 1000);
-  cr_expect_eq(number(d, "sum(xs)", w), -100.0 * (999 * 500 - 400000));
+  cr_expect_eq(imports_number(d, "sum(xs)", w), -100.0 * (999 * 500 - 400000));
   x.schema.release(&x.schema);
   ravel_context_free(d);
 }

@@ -12,7 +12,7 @@ struct printed {
   enum ravel_code within;    /* of a call on the context from within */
 };
 
-static bool take(void *data, const char *bytes, size_t count) {
+static bool output_take(void *data, const char *bytes, size_t count) {
   struct printed *p = data;
   struct ravel_value *v = NULL;
   cr_assert(p->count + count < ROOM);
@@ -32,7 +32,7 @@ static const char loud[] =
     "-1;\n"
     "function worse(n) : int -> int = if loud(n) > 0 then btoi(error(\"no \" ++ @n)) else 0;\n";
 
-static enum ravel_code call(struct ravel_context *c, const char *name, int64_t n) {
+static enum ravel_code output_call(struct ravel_context *c, const char *name, int64_t n) {
   struct ravel_function *f = NULL;
   struct ravel_value *v = NULL, *result = NULL;
   fine(c, ravel_find(c, name, NULL, &f));
@@ -48,16 +48,16 @@ Test(output, goes_to_the_function_of_the_caller) {
   struct ravel_context *c = context_with(NULL);
   struct printed p = printed_of(c, SIZE_MAX);
   fine(c, ravel_define(c, NULL, loud, 0));
-  fine(c, call(c, "loud", 1)); /* nowhere */
-  ravel_on_output(c, take, &p);
-  fine(c, call(c, "loud", 23));
+  fine(c, output_call(c, "loud", 1)); /* nowhere */
+  ravel_on_output(c, output_take, &p);
+  fine(c, output_call(c, "loud", 23));
   fine(c, ravel_define(c, NULL, "x = loud(4);", 0));
   cr_expect_str_eq(p.bytes, "<23><4>");
   cr_expect_eq(p.within, RAVEL_MISUSE);
-  fails(c, RAVEL_RUNTIME, "no 5", call(c, "worse", 5));
+  fails(c, RAVEL_RUNTIME, "no 5", output_call(c, "worse", 5));
   cr_expect_str_eq(p.bytes, "<23><4><5>ERROR: no 5\n");
   ravel_on_output(c, NULL, NULL);
-  fine(c, call(c, "loud", 6));
+  fine(c, output_call(c, "loud", 6));
   cr_expect_str_eq(p.bytes, "<23><4><5>ERROR: no 5\n");
   ravel_context_free(c);
 }
@@ -71,8 +71,8 @@ Test(output, of_a_call_that_fails_comes_once) {
                        "function each(n) : int -> int =\n"
                        "  let m = loud(n) in sum({[1, 2][i] : i in [0:m]});\n",
                        0));
-  ravel_on_output(c, take, &p);
-  fails(c, RAVEL_RUNTIME, "the element of index 2 failed", call(c, "each", 3));
+  ravel_on_output(c, output_take, &p);
+  fails(c, RAVEL_RUNTIME, "the element of index 2 failed", output_call(c, "each", 3));
   cr_expect_str_eq(p.bytes, "<3>");
   ravel_context_free(c);
 }
@@ -81,12 +81,12 @@ Test(output, that_is_not_taken_ends_the_call) {
   struct ravel_context *c = context_with(NULL);
   struct printed p = printed_of(c, 1);
   fine(c, ravel_define(c, NULL, loud, 0));
-  ravel_on_output(c, take, &p);
-  fails(c, RAVEL_DATA, "did not take what the program printed", call(c, "loud", 7));
+  ravel_on_output(c, output_take, &p);
+  fails(c, RAVEL_DATA, "did not take what the program printed", output_call(c, "loud", 7));
   cr_expect_str_eq(p.bytes, "<7>");
   fails(c, RAVEL_DATA, "did not take", ravel_define(c, NULL, "x = loud(8);", 0));
   p.most = SIZE_MAX;
-  fine(c, call(c, "loud", 9));
+  fine(c, output_call(c, "loud", 9));
   cr_expect_str_eq(p.bytes, "<7><8<9>");
   ravel_context_free(c);
 }
@@ -100,10 +100,10 @@ Test(output, of_a_measured_program_goes_nowhere) {
   fine(c, ravel_define(c, NULL, loud, 0));
   fine(c, ravel_find(c, "loud", NULL, &f));
   fine(c, ravel_int(c, 2, &v));
-  ravel_on_output(c, take, &p);
+  ravel_on_output(c, output_take, &p);
   fine(c, ravel_cost(c, f, &v, 1, &costs));
   cr_expect_eq(p.calls, 0);
-  fine(c, call(c, "loud", 2));
+  fine(c, output_call(c, "loud", 2));
   cr_expect_str_eq(p.bytes, "<2>");
   ravel_context_free(c);
 }
@@ -114,12 +114,12 @@ Test(output, goes_to_files) {
   char line[ROOM] = "";
   fine(c, ravel_define(c, NULL, loud, 0));
   ravel_on_output(c, ravel_write_file, file);
-  fine(c, call(c, "loud", 10));
+  fine(c, output_call(c, "loud", 10));
   rewind(file);
   cr_expect(fgets(line, sizeof line, file));
   cr_expect_str_eq(line, "<10>");
   ravel_on_output(c, ravel_write_file, full);
-  fails(c, RAVEL_DATA, "did not take", call(c, "loud", 11));
+  fails(c, RAVEL_DATA, "did not take", output_call(c, "loud", 11));
   ravel_context_free(c);
   fclose(file);
   fclose(full);

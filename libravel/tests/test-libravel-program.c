@@ -13,17 +13,17 @@ static const char sum_of[] = "FUNC MAIN I SEGDES INT O INT\n"
 static const char two_sequences[] = "FUNC MAIN I SEGDES INT SEGDES INT O INT\n"
                                     "POP 2 0\nCOPY 1 1\n+_REDUCE INT\nPOP 1 1\nRET\n";
 
-static struct ravel_context *context(void) {
+static struct ravel_context *program_context(void) {
   return context_with(NULL);
 }
 
-static struct ravel_value *ints(struct ravel_context *c, size_t n, const int64_t *x) {
+static struct ravel_value *program_ints(struct ravel_context *c, size_t n, const int64_t *x) {
   struct ravel_value *v = NULL;
   fine(c, ravel_vector(c, RAVEL_INT64, x, n, &v));
   return v;
 }
 
-static struct ravel_value *int_of(struct ravel_context *c, int64_t x) {
+static struct ravel_value *program_int_of(struct ravel_context *c, int64_t x) {
   struct ravel_value *v = NULL;
   fine(c, ravel_int(c, x, &v));
   return v;
@@ -49,12 +49,12 @@ static int64_t int_of_call(struct ravel_context *c, struct ravel_function *f,
 /* ---- types ---- */
 
 Test(program, types_come_from_kinds_or_text) {
-  struct ravel_context *c = context();
+  struct ravel_context *c = program_context();
   const int64_t x[] = {1, 2, 3};
   struct ravel_function *f = program(c, sum_of, NULL, NULL);
   cr_expect_str_eq(ravel_function_takes(f), "[int]");
   cr_expect_str_eq(ravel_function_gives(f), "int");
-  cr_expect_eq(int_of_call(c, f, ints(c, 3, x)), 6);
+  cr_expect_eq(int_of_call(c, f, program_ints(c, 3, x)), 6);
   f = program(c, "FUNC MAIN\nCONST INT 7\nRET\n", "", NULL);
   cr_expect_str_eq(ravel_function_takes(f), "");
   cr_expect_eq(int_of_call(c, f, NULL), 7);
@@ -70,7 +70,7 @@ Test(program, types_come_from_kinds_or_text) {
 }
 
 Test(program, types_that_do_not_fit_are_refused) {
-  struct ravel_context *c = context();
+  struct ravel_context *c = program_context();
   struct ravel_function *f;
   fails(c, RAVEL_TYPE, "MAIN takes SEGDES INT, which are not the columns of [float]",
         ravel_program(c, NULL, sum_of, 0, "[float]", NULL, &f));
@@ -96,7 +96,7 @@ Test(program, types_that_do_not_fit_are_refused) {
 /* ---- loading ---- */
 
 Test(program, the_loader_reports_what_it_finds) {
-  struct ravel_context *c = context(), *narrow;
+  struct ravel_context *c = program_context(), *narrow;
   struct ravel_function *f;
   fails(c, RAVEL_SYNTAX, "p.vcode:2:1: error:",
         ravel_program(c, "p.vcode", "FUNC MAIN\nADD INT\nRET\n", 0, NULL, NULL, &f));
@@ -121,9 +121,9 @@ Test(program, the_loader_reports_what_it_finds) {
 /* ---- runs ---- */
 
 Test(program, failures_name_their_source) {
-  struct ravel_context *c = context();
+  struct ravel_context *c = program_context();
   struct ravel_diagnostic d;
-  struct ravel_value *v[] = {int_of(c, 0)}, *result;
+  struct ravel_value *v[] = {program_int_of(c, 0)}, *result;
   struct ravel_function *f = program(
       c, "FUNC MAIN I INT O INT\nCONST INT 6\nCOPY 1 1\n/ INT\nPOP 1 1\nRET\n", NULL, NULL);
   fails(c, RAVEL_RUNTIME, "p.vcode:4:1: error:", ravel_call(c, f, v, 1, &result));
@@ -137,7 +137,7 @@ Test(program, failures_name_their_source) {
   cr_expect_str_eq(d.file, "a.nesl");
   cr_expect_str_eq(d.message, "`half` was called here");
   cr_expect(d.line == 9 && d.column == 2 && d.severity == 2);
-  v[0] = int_of(c, 2);
+  v[0] = program_int_of(c, 2);
   cr_expect_eq(int_of_call(c, f, v[0]), 3);
   f = program(c, "FUNC MAIN I INT O INT\nPOP 1 0\nEXIT\nRET\n", NULL, "int");
   fails(c, RAVEL_RUNTIME, "ended itself by EXIT", ravel_call(c, f, v, 1, &result));
@@ -145,8 +145,8 @@ Test(program, failures_name_their_source) {
 }
 
 Test(program, results_are_values_of_their_type) {
-  struct ravel_context *c = context();
-  struct ravel_value *v[] = {int_of(c, 5)}, *result;
+  struct ravel_context *c = program_context();
+  struct ravel_value *v[] = {program_int_of(c, 5)}, *result;
   struct ravel_statistics before, after;
   const char *text = "FUNC MAIN I INT O SEGDES INT\nMAKE_SEGDES\nCONST INT (1 2 3)\nRET\n";
   struct ravel_function *f = program(c, text, NULL, NULL);
@@ -158,7 +158,7 @@ Test(program, results_are_values_of_their_type) {
   cr_expect_eq(before.live_bytes, after.live_bytes);
   f = program(c, "FUNC MAIN I INT O INT\nPOP 1 0\nCONST INT (1 2)\nRET\n", NULL, NULL);
   fails(c, RAVEL_RUNTIME, "has the length 2, and 1", ravel_call(c, f, v, 1, &result));
-  v[0] = int_of(c, 3);
+  v[0] = program_int_of(c, 3);
   fine(c, ravel_call(c, program(c, text, NULL, NULL), v, 1, &result));
   cr_expect_str_eq(ravel_type(result), "[int]");
   ravel_context_free(c);
@@ -166,15 +166,15 @@ Test(program, results_are_values_of_their_type) {
 
 Test(program, random_numbers_go_on_from_call_to_call) {
   static const char text[] = "FUNC MAIN I INT O INT\nRAND\nRET\n";
-  struct ravel_context *c = context();
+  struct ravel_context *c = program_context();
   struct ravel_function *f = program(c, text, NULL, NULL), *g;
   int64_t first[8], second[8];
-  for (int i = 0; i < 8; i++) first[i] = int_of_call(c, f, int_of(c, 1000000));
+  for (int i = 0; i < 8; i++) first[i] = int_of_call(c, f, program_int_of(c, 1000000));
   cr_expect_neq(first[0], first[1]);
   ravel_context_free(c);
-  c = context();
+  c = program_context();
   fine(c, ravel_expression(c, "rand(n)", "n", "int", &g));
-  for (int i = 0; i < 8; i++) second[i] = int_of_call(c, g, int_of(c, 1000000));
+  for (int i = 0; i < 8; i++) second[i] = int_of_call(c, g, program_int_of(c, 1000000));
   cr_expect_arr_eq(first, second, sizeof first);
   ravel_context_free(c);
 }
@@ -182,7 +182,7 @@ Test(program, random_numbers_go_on_from_call_to_call) {
 /* ---- functions as text ---- */
 
 Test(program, what_is_explained_is_a_program) {
-  struct ravel_context *c = context();
+  struct ravel_context *c = program_context();
   const int64_t x[] = {5, -2, 9, 1};
   struct ravel_function *f, *again;
   fine(c, ravel_define(c, "e.nesl",
@@ -195,7 +195,7 @@ Test(program, what_is_explained_is_a_program) {
   char *text = strdup(ravel_explain(c, f));
   cr_expect(strstr(text, "{ OP0: "), "%s", text);
   fine(c, ravel_program(c, "e.fcode", text, 0, "[int]", "[int]", &again));
-  struct ravel_value *v[] = {ints(c, 4, x)}, *a, *b;
+  struct ravel_value *v[] = {program_ints(c, 4, x)}, *a, *b;
   int64_t got[4], same[4];
   fine(c, ravel_call(c, f, v, 1, &a));
   fine(c, ravel_call(c, again, v, 1, &b));
@@ -212,11 +212,11 @@ Test(program, what_is_explained_is_a_program) {
 /* ---- costs ---- */
 
 Test(cost, is_that_of_the_model_and_of_the_compiled_program) {
-  struct ravel_context *c = context();
+  struct ravel_context *c = program_context();
   struct ravel_costs costs, more;
   struct ravel_function *f;
   int64_t x[1000] = {0};
-  struct ravel_value *v[] = {ints(c, 1000, x), int_of(c, 3)};
+  struct ravel_value *v[] = {program_ints(c, 1000, x), program_int_of(c, 3)};
   fine(c, ravel_define(c, NULL, "function dot(v, k) = sum({a * k : a in v});", 0));
   fine(c, ravel_find(c, "dot", "[int], int", &f));
   fine(c, ravel_cost(c, f, v, 2, &costs));
@@ -245,17 +245,17 @@ Test(cost, is_that_of_the_model_and_of_the_compiled_program) {
 }
 
 Test(cost, leaves_random_numbers_alone) {
-  struct ravel_context *c = context();
+  struct ravel_context *c = program_context();
   struct ravel_costs costs;
   struct ravel_function *f;
   fine(c, ravel_expression(c, "sum({rand(m) : m in dist(1000000, n)})", "n", "int", &f));
-  struct ravel_value *v[] = {int_of(c, 10)};
+  struct ravel_value *v[] = {program_int_of(c, 10)};
   fine(c, ravel_cost(c, f, v, 1, &costs));
   const int64_t x = int_of_call(c, f, v[0]);
   ravel_context_free(c);
-  c = context();
+  c = program_context();
   fine(c, ravel_expression(c, "sum({rand(m) : m in dist(1000000, n)})", "n", "int", &f));
-  cr_expect_eq(int_of_call(c, f, int_of(c, 10)), x);
+  cr_expect_eq(int_of_call(c, f, program_int_of(c, 10)), x);
   ravel_context_free(c);
 }
 
@@ -272,7 +272,7 @@ Test(profile, is_that_of_the_last_call) {
   struct ravel_context *c = context_with((const char *const[]){"profile", "yes", NULL}), *plain;
   struct ravel_function *f;
   static const int64_t x[1000];
-  struct ravel_value *v = ints(c, 1000, x), *few = ints(c, 10, x);
+  struct ravel_value *v = program_ints(c, 1000, x), *few = program_ints(c, 10, x);
   cr_expect_str_eq(ravel_profile(c), "");
   fine(c, ravel_expression(c, "sum({a * 3 : a in v})", "v", "[int]", &f));
   for (int i = 0; i < 3; i++) int_of_call(c, f, v);
@@ -284,7 +284,7 @@ Test(profile, is_that_of_the_last_call) {
   json = ravel_profile(c);
   cr_expect(number_at(json, "read") < 100, "%s", json);
   ravel_context_free(c);
-  plain = context();
+  plain = program_context();
   cr_expect_str_eq(ravel_profile(plain), "");
   ravel_context_free(plain);
 }

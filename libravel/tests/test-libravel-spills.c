@@ -15,7 +15,7 @@
 
 TestSuite(spills);
 
-static struct ravel_context *context_of(const char *width, const char *spill) {
+static struct ravel_context *spills_context_of(const char *width, const char *spill) {
   return context_with(
       (const char *const[]){"int", width, "float", width, "spool", spill, "chunks", "3", NULL});
 }
@@ -46,7 +46,7 @@ static int shape_schema(struct ArrowArrayStream *s, struct ArrowSchema *out) {
   return 0;
 }
 
-static int next_array(struct ArrowArrayStream *s, struct ArrowArray *out) {
+static int spills_next_array(struct ArrowArrayStream *s, struct ArrowArray *out) {
   struct arrays *of = s->private_data;
   out->release = NULL;
   if (of->next == 4) return 0;
@@ -67,7 +67,7 @@ static void end_stream(struct ArrowArrayStream *s) {
 
 static struct ravel_value *import_arrays(struct ravel_context *c, struct arrays *of) {
   struct ArrowArrayStream stream = {.get_schema = shape_schema,
-                                    .get_next = next_array,
+                                    .get_next = spills_next_array,
                                     .get_last_error = nothing_said,
                                     .release = end_stream,
                                     .private_data = of};
@@ -79,8 +79,8 @@ static struct ravel_value *import_arrays(struct ravel_context *c, struct arrays 
 }
 
 /* From one context to another, in arrays of some rows. */
-static struct ravel_value *moved(struct ravel_context *from, const struct ravel_value *v,
-                                 struct ravel_context *to, size_t rows) {
+static struct ravel_value *spills_moved(struct ravel_context *from, const struct ravel_value *v,
+                                        struct ravel_context *to, size_t rows) {
   struct ArrowArrayStream stream;
   struct ravel_value *w = NULL;
   fine(from, ravel_export_stream(from, v, rows, &stream));
@@ -88,8 +88,8 @@ static struct ravel_value *moved(struct ravel_context *from, const struct ravel_
   return w;
 }
 
-static void expect_equal(struct ravel_context *c, struct ravel_value *v, struct ravel_value *w,
-                         uint64_t seed) {
+static void spills_expect_equal(struct ravel_context *c, struct ravel_value *v,
+                                struct ravel_value *w, uint64_t seed) {
   char types[4096];
   struct ravel_function *f = NULL;
   struct ravel_value *both[] = {v, w}, *same = NULL;
@@ -106,8 +106,8 @@ static void expect_equal(struct ravel_context *c, struct ravel_value *v, struct 
 }
 
 /* The same stream in memory and in spills, and out of both. */
-static void try_stream(struct ravel_context *plain, struct ravel_context *spilled,
-                       uint64_t seed) {
+static void spills_try_stream(struct ravel_context *plain, struct ravel_context *spilled,
+                              uint64_t seed) {
   struct reference *r = calloc(1, sizeof *r);
   producer_seed = seed * 7919 + 5;
   producer_narrow = true;
@@ -116,12 +116,12 @@ static void try_stream(struct ravel_context *plain, struct ravel_context *spille
   struct arrays of = {shape, r, {producer_random(30), 0, producer_random(5), 7}, 0, seed * 31};
   struct ravel_value *v = import_arrays(plain, &of), *w = import_arrays(spilled, &of);
   cr_assert_eq(producer_live, 0, "seed %llu", (unsigned long long)seed);
-  struct ravel_value *v2 = moved(plain, v, spilled, 1 + seed % 5);
-  struct ravel_value *w2 = moved(spilled, w, spilled, seed % 4);
-  struct ravel_value *back = moved(spilled, w, plain, 4);
-  expect_equal(spilled, v2, w, seed);
-  expect_equal(spilled, v2, w2, seed);
-  expect_equal(plain, v, back, seed);
+  struct ravel_value *v2 = spills_moved(plain, v, spilled, 1 + seed % 5);
+  struct ravel_value *w2 = spills_moved(spilled, w, spilled, seed % 4);
+  struct ravel_value *back = spills_moved(spilled, w, plain, 4);
+  spills_expect_equal(spilled, v2, w, seed);
+  spills_expect_equal(spilled, v2, w2, seed);
+  spills_expect_equal(plain, v, back, seed);
   ravel_release(v);
   ravel_release(w);
   ravel_release(v2);
@@ -135,9 +135,10 @@ static void try_stream(struct ravel_context *plain, struct ravel_context *spille
 Test(spills, streams_are_what_they_are_in_memory) {
   for (int narrow = 0; narrow < 2; narrow++) {
     const char *width = narrow ? "32" : "64";
-    struct ravel_context *plain = context_of(width, "no"), *spilled = context_of(width, "1");
+    struct ravel_context *plain = spills_context_of(width, "no"),
+                         *spilled = spills_context_of(width, "1");
     const unsigned before = files();
-    for (uint64_t seed = 0; seed < 60; seed++) try_stream(plain, spilled, seed);
+    for (uint64_t seed = 0; seed < 60; seed++) spills_try_stream(plain, spilled, seed);
     cr_expect_eq(files(), before);
     ravel_context_free(plain);
     ravel_context_free(spilled);
@@ -173,7 +174,7 @@ static void release_elements(struct ArrowArray *a) {
   a->release = NULL;
 }
 
-static struct ArrowArray make_rows(struct rows *of, int number) {
+static struct ArrowArray spills_make_rows(struct rows *of, int number) {
   struct owned_rows *own = calloc(1, sizeof *own);
   own->of = of;
   for (int i = 0; i <= ROWS; i++) own->offsets[i] = (int64_t)i * ROW;
@@ -219,7 +220,7 @@ static int next_rows(struct ArrowArrayStream *s, struct ArrowArray *out) {
   out->release = NULL;
   if (number == of->fail_at) return EIO;
   if (number == of->arrays / 2 && of->interrupted) ravel_interrupt(of->interrupted);
-  if (number < of->arrays) *out = make_rows(of, number);
+  if (number < of->arrays) *out = spills_make_rows(of, number);
   return 0;
 }
 
@@ -245,8 +246,8 @@ static const char permuted[] = "function permuted(m) : [[float]] -> ([float], [[
                                "             in (sum(s), permute(r, k)) : r in m}\n"
                                "  in ({a : (a, b) in all}, {b : (a, b) in all});\n";
 
-static struct ravel_value *call(struct ravel_context *c, const char *name,
-                                struct ravel_value *v) {
+static struct ravel_value *spills_call(struct ravel_context *c, const char *name,
+                                       struct ravel_value *v) {
   struct ravel_function *f = NULL;
   struct ravel_value *result = NULL;
   fine(c, ravel_find(c, name, NULL, &f));
@@ -268,7 +269,8 @@ static uint64_t peak(struct ravel_context *c) {
 }
 
 /* Reads a result of rows by a stream, whose arrays are small, beside one in memory. */
-static void expect_rows(struct ArrowArrayStream *stream, const double *wanted, int64_t rows) {
+static void spills_expect_rows(struct ArrowArrayStream *stream, const double *wanted,
+                               int64_t rows) {
   struct ArrowArray a;
   int64_t at = 0;
   unsigned arrays = 0;
@@ -289,8 +291,8 @@ static void expect_rows(struct ArrowArrayStream *stream, const double *wanted, i
 }
 
 /* All elements of a sequence of sequences. */
-static void copy_elements(struct ravel_context *c, struct ravel_value *rows, size_t n,
-                          double *to) {
+static void spills_copy_elements(struct ravel_context *c, struct ravel_value *rows, size_t n,
+                                 double *to) {
   struct ravel_value *all = component(c, rows, 0);
   fine(c, ravel_copy(c, all, RAVEL_FLOAT64, 0, n, to));
   ravel_release(all);
@@ -311,10 +313,11 @@ Test(spills, more_than_memory_in_and_out) {
   cr_expect_eq(of.released, ARRAYS);
   fine(c, import_rows(c, &of, &v[1]));
   cr_expect_eq(of.released, ARRAYS);
-  struct ravel_value *r = call(large, "permuted", v[0]), *s = call(c, "permuted", v[1]);
+  struct ravel_value *r = spills_call(large, "permuted", v[0]),
+                     *s = spills_call(c, "permuted", v[1]);
   cr_expect_lt(peak(c), 8 << 20);
-  copy_elements(large, v[0], MANY * ROW, given);
-  copy_elements(large, component(large, r, 1), MANY * ROW, wanted);
+  spills_copy_elements(large, v[0], MANY * ROW, given);
+  spills_copy_elements(large, component(large, r, 1), MANY * ROW, wanted);
   fine(large, ravel_copy(large, component(large, r, 0), RAVEL_FLOAT64, 0, MANY, sums[0]));
   fine(c, ravel_copy(c, component(c, s, 0), RAVEL_FLOAT64, 0, MANY, sums[1]));
   cr_expect_arr_eq(sums[0], sums[1], sizeof sums[0]);
@@ -323,14 +326,14 @@ Test(spills, more_than_memory_in_and_out) {
   fine(c, ravel_export_stream(c, component(c, s, 1), 0, &streams[1]));
   ravel_context_free(large);
   ravel_context_free(c);
-  expect_rows(&streams[0], given, MANY);
-  expect_rows(&streams[1], wanted, MANY);
+  spills_expect_rows(&streams[0], given, MANY);
+  spills_expect_rows(&streams[1], wanted, MANY);
   for (int i = 0; i < 2; i++) streams[i].release(&streams[i]);
   cr_expect_leq(files(), before);
 }
 
 Test(spills, a_single_array_stays_where_it_is) {
-  struct ravel_context *c = context_of("64", "1");
+  struct ravel_context *c = spills_context_of("64", "1");
   struct rows of = rows_of(1);
   struct ravel_value *v = NULL;
   fine(c, import_rows(c, &of, &v));
@@ -343,7 +346,7 @@ Test(spills, a_single_array_stays_where_it_is) {
 /* ---- what ends a stream ---- */
 
 Test(spills, streams_that_fail_leave_nothing) {
-  struct ravel_context *c = context_of("64", "100K");
+  struct ravel_context *c = spills_context_of("64", "100K");
   struct ravel_value *v = NULL;
   const unsigned before = files();
   struct rows of = rows_of(8);
@@ -414,7 +417,7 @@ Test(spills, full_disks_are_no_room_for_memory) {
 }
 
 Test(spills, wrong_folders_are_said) {
-  struct ravel_context *c = context_of("64", "100K");
+  struct ravel_context *c = spills_context_of("64", "100K");
   struct ravel_value *v = NULL;
   struct rows of = rows_of(8);
   setenv("TMPDIR", "/nowhere/at/all", 1);
@@ -432,7 +435,7 @@ static const char growing[] =
     "function failing(v) : [int] -> [[int]] = {let a = plus_scan(index(x)); k = rank(a) in "
     "permute(a, {i + 1 : i in k}) : x in v};\n";
 
-static struct ravel_value *lengths(struct ravel_context *c, int64_t each, size_t n) {
+static struct ravel_value *spills_lengths(struct ravel_context *c, int64_t each, size_t n) {
   int64_t *all = malloc(n * sizeof *all);
   struct ravel_value *v = NULL;
   for (size_t i = 0; i < n; i++) all[i] = each + (int64_t)(i % 3);
@@ -454,7 +457,7 @@ Test(spills, results_that_grow_are_spilled_after_all) {
   for (int i = 0; i < 3; i++) {
     fine(all[i], ravel_define(all[i], "g.nesl", growing, 0));
     fine(all[i], ravel_find(all[i], "grown", NULL, &f));
-    v = lengths(all[i], 1000, 4000);
+    v = spills_lengths(all[i], 1000, 4000);
     if (i == 0) {
       fine(c, ravel_call(c, f, &v, 1, &result));
     } else {
@@ -500,22 +503,23 @@ Test(spills, elements_are_spilled_where_that_is_wanted) {
 
 /* Columns that are shared, components, arguments of other calls, exports of all kinds. */
 Test(spills, results_on_files_are_values_as_others) {
-  struct ravel_context *c = context_of("64", "1"), *plain = context_of("64", "no");
+  struct ravel_context *c = spills_context_of("64", "1"),
+                       *plain = spills_context_of("64", "no");
   const unsigned before = files();
   struct ravel_value *both[2];
   for (int i = 0; i < 2; i++) {
     struct ravel_context *of = i ? plain : c;
     fine(of, ravel_define(of, "g.nesl", growing, 0));
-    struct ravel_value *v = lengths(of, 5, 1000), *pair = call(of, "twice", v);
-    struct ravel_value *rows = component(of, pair, 1), *grown = call(of, "grown", v);
+    struct ravel_value *v = spills_lengths(of, 5, 1000), *pair = spills_call(of, "twice", v);
+    struct ravel_value *rows = component(of, pair, 1), *grown = spills_call(of, "grown", v);
     ravel_release(v);
     ravel_release(pair);
-    expect_equal(of, rows, grown, 0);
+    spills_expect_equal(of, rows, grown, 0);
     ravel_release(grown);
     both[i] = rows;
   }
-  struct ravel_value *same = moved(plain, both[1], c, 100);
-  expect_equal(c, both[0], same, 0);
+  struct ravel_value *same = spills_moved(plain, both[1], c, 100);
+  spills_expect_equal(c, both[0], same, 0);
   struct ArrowSchema schema;
   struct ArrowArray array;
   fine(c, ravel_export(c, both[0], &schema, &array));
@@ -530,12 +534,12 @@ Test(spills, results_on_files_are_values_as_others) {
 }
 
 Test(spills, failing_calls_leave_no_files) {
-  struct ravel_context *c = context_of("64", "1");
+  struct ravel_context *c = spills_context_of("64", "1");
   struct ravel_value *result = NULL, *v = NULL;
   struct ravel_function *f = NULL;
   fine(c, ravel_define(c, "g.nesl", growing, 0));
   fine(c, ravel_find(c, "failing", NULL, &f));
-  v = lengths(c, 5, 1000);
+  v = spills_lengths(c, 5, 1000);
   const unsigned before = files();
   fails(c, RAVEL_RUNTIME, "", ravel_call(c, f, &v, 1, &result));
   cr_expect_eq(files(), before);
@@ -568,11 +572,11 @@ static void *consume(void *stream) {
 
 Test(spills, streams_may_be_read_by_any_thread) {
   enum { STREAMS = 4 };
-  struct ravel_context *c = context_of("64", "1");
+  struct ravel_context *c = spills_context_of("64", "1");
   struct ArrowArrayStream streams[STREAMS];
   pthread_t threads[STREAMS];
   fine(c, ravel_define(c, "g.nesl", growing, 0));
-  struct ravel_value *rows = call(c, "grown", lengths(c, 5, 1000));
+  struct ravel_value *rows = spills_call(c, "grown", spills_lengths(c, 5, 1000));
   for (int i = 0; i < STREAMS; i++) fine(c, ravel_export_stream(c, rows, 7, &streams[i]));
   for (int i = 0; i < STREAMS; i++) pthread_create(&threads[i], NULL, consume, &streams[i]);
   ravel_context_free(c);
@@ -585,7 +589,7 @@ Test(spills, streams_may_be_read_by_any_thread) {
 }
 
 Test(spills, what_is_no_sequence_is_no_stream) {
-  struct ravel_context *c = context_of("64", "1");
+  struct ravel_context *c = spills_context_of("64", "1");
   struct ravel_value *v = NULL, *none = NULL;
   struct ArrowArrayStream stream;
   struct ArrowArray a;

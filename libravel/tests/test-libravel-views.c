@@ -4,14 +4,15 @@
 
 #include <stdlib.h>
 
-static struct ravel_function *define(struct ravel_context *c, const char *text) {
+static struct ravel_function *views_define(struct ravel_context *c, const char *text) {
   struct ravel_function *f = NULL;
   fine(c, ravel_define(c, NULL, text, 0));
   fine(c, ravel_find(c, "go", NULL, &f));
   return f;
 }
 
-static struct ravel_column column(enum ravel_element element, const void *data, size_t length) {
+static struct ravel_column views_column(enum ravel_element element, const void *data,
+                                        size_t length) {
   return (struct ravel_column){element, data, length};
 }
 
@@ -24,7 +25,7 @@ static const char sums[] =
 /* The sums of rows that are given by two columns, as lengths and sums. */
 static void expect_sums(struct ravel_context *c, struct ravel_function *f,
                         struct ravel_column outer, struct ravel_column inner) {
-  const struct ravel_column in[] = {outer, inner, column(RAVEL_INT64, numbers, NUMBERS)};
+  const struct ravel_column in[] = {outer, inner, views_column(RAVEL_INT64, numbers, NUMBERS)};
   struct ravel_column out[] = {{RAVEL_INT64, NULL, 0}, {RAVEL_INT64, NULL, 0}};
   struct ravel_value *v = NULL;
   void *block = NULL;
@@ -40,23 +41,26 @@ static void expect_sums(struct ravel_context *c, struct ravel_function *f,
 /* Rows 1 and 2 of four, then none: [[[4], [5, 6]], []]. */
 Test(offsets, choose_rows_among_others) {
   struct ravel_context *c = context_with(NULL);
-  struct ravel_function *f = define(c, sums);
+  struct ravel_function *f = views_define(c, sums);
   const int32_t outer[] = {1, 3, 3}, inner[] = {0, 4, 5, 7, 12};
   const int64_t wide[] = {1, 3, 3}, lengths[] = {4, 1, 2, 5};
-  expect_sums(c, f, column(RAVEL_OFFSETS32, outer, 3), column(RAVEL_OFFSETS32, inner, 5));
-  expect_sums(c, f, column(RAVEL_OFFSETS64, wide, 3), column(RAVEL_OFFSETS32, inner, 5));
-  expect_sums(c, f, column(RAVEL_OFFSETS32, outer, 3), column(RAVEL_INT64, lengths, 4));
+  expect_sums(c, f, views_column(RAVEL_OFFSETS32, outer, 3),
+              views_column(RAVEL_OFFSETS32, inner, 5));
+  expect_sums(c, f, views_column(RAVEL_OFFSETS64, wide, 3),
+              views_column(RAVEL_OFFSETS32, inner, 5));
+  expect_sums(c, f, views_column(RAVEL_OFFSETS32, outer, 3),
+              views_column(RAVEL_INT64, lengths, 4));
   ravel_context_free(c);
 }
 
 Test(offsets, of_no_rows) {
   struct ravel_context *c = context_with(NULL);
-  struct ravel_function *f = define(c, "function go(v) : [[int]] -> int = #v;");
+  struct ravel_function *f = views_define(c, "function go(v) : [[int]] -> int = #v;");
   const int32_t zero = 0;
-  const struct ravel_column none[] = {column(RAVEL_OFFSETS32, NULL, 0),
-                                      column(RAVEL_INT64, NULL, 0)};
-  const struct ravel_column empty[] = {column(RAVEL_OFFSETS32, &zero, 1),
-                                       column(RAVEL_INT64, numbers, 3)};
+  const struct ravel_column none[] = {views_column(RAVEL_OFFSETS32, NULL, 0),
+                                      views_column(RAVEL_INT64, NULL, 0)};
+  const struct ravel_column empty[] = {views_column(RAVEL_OFFSETS32, &zero, 1),
+                                       views_column(RAVEL_INT64, numbers, 3)};
   struct ravel_value *v = NULL;
   int64_t rows = -1;
   fine(c, ravel_call_columns(c, f, none, 2, &v));
@@ -70,13 +74,13 @@ Test(offsets, of_no_rows) {
 
 Test(offsets, of_texts_in_tuples) {
   struct ravel_context *c = context_with(NULL);
-  struct ravel_function *f = define(
+  struct ravel_function *f = views_define(
       c, "function go(v) : [(int, [char])] -> [char] = flatten({drop(s, i) : (i, s) in v});");
   const int32_t offsets[] = {2, 5, 9};
   const int8_t skipped[] = {1, 2};
-  const struct ravel_column in[] = {column(RAVEL_INT8, skipped, 2),
-                                    column(RAVEL_OFFSETS32, offsets, 3),
-                                    column(RAVEL_CHAR8, "..abcdefg...", 12)};
+  const struct ravel_column in[] = {views_column(RAVEL_INT8, skipped, 2),
+                                    views_column(RAVEL_OFFSETS32, offsets, 3),
+                                    views_column(RAVEL_CHAR8, "..abcdefg...", 12)};
   struct ravel_value *v = NULL;
   char text[5] = "";
   fine(c, ravel_call_columns(c, f, in, 3, &v));
@@ -89,9 +93,9 @@ Test(offsets, of_results) {
   enum { ROWS = 3000 };
   struct ravel_context *c = context_with(NULL);
   struct ravel_function *f =
-      define(c, "function go(n) : int -> [[int]] = {[0 : rem(i, 7)] : i in [0 : n]};");
+      views_define(c, "function go(n) : int -> [[int]] = {[0 : rem(i, 7)] : i in [0 : n]};");
   const int64_t rows = ROWS;
-  const struct ravel_column in = column(RAVEL_INT64, &rows, 1);
+  const struct ravel_column in = views_column(RAVEL_INT64, &rows, 1);
   struct ravel_value *v = NULL;
   fine(c, ravel_call_columns(c, f, &in, 1, &v));
   for (int wide = 0; wide < 2; wide++) {
@@ -114,29 +118,30 @@ Test(offsets, of_results) {
 
 Test(offsets, that_fit_nothing_are_refused) {
   struct ravel_context *c = context_with(NULL);
-  struct ravel_function *f = define(c, "function go(v) : [[int]] -> int = #v;");
+  struct ravel_function *f = views_define(c, "function go(v) : [[int]] -> int = #v;");
   const int32_t negative[] = {-1, 2}, falling[] = {0, 3, 2}, beyond[] = {0, 3, NUMBERS + 1};
   const int64_t huge[] = {0, INT64_MAX};
   const struct {
     struct ravel_column column;
     const char *says;
   } wrong[] = {
-      {column(RAVEL_OFFSETS32, negative, 2),
+      {views_column(RAVEL_OFFSETS32, negative, 2),
        "column 0 of ([[int]]): the offset -1 at position 0 is negative"},
-      {column(RAVEL_OFFSETS32, falling, 3),
+      {views_column(RAVEL_OFFSETS32, falling, 3),
        "the offset 2 at position 2 is less than the one before it"},
-      {column(RAVEL_OFFSETS32, beyond, 3),
+      {views_column(RAVEL_OFFSETS32, beyond, 3),
        "column 1 of ([[int]]) has 12 elements, and at least 13 are"},
-      {column(RAVEL_OFFSETS64, huge, 2),
+      {views_column(RAVEL_OFFSETS64, huge, 2),
        "the offset 9223372036854775807 at position 1 is too large"},
   };
   struct ravel_value *v = NULL;
   for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
-    const struct ravel_column in[] = {wrong[i].column, column(RAVEL_INT64, numbers, NUMBERS)};
+    const struct ravel_column in[] = {wrong[i].column,
+                                      views_column(RAVEL_INT64, numbers, NUMBERS)};
     fails(c, RAVEL_DATA, wrong[i].says, ravel_call_columns(c, f, in, 2, &v));
   }
-  const struct ravel_column elements[] = {column(RAVEL_INT64, numbers, 1),
-                                          column(RAVEL_OFFSETS64, numbers, 1)};
+  const struct ravel_column elements[] = {views_column(RAVEL_INT64, numbers, 1),
+                                          views_column(RAVEL_OFFSETS64, numbers, 1)};
   fails(c, RAVEL_TYPE, "is of int: no such element", ravel_call_columns(c, f, elements, 2, &v));
   fails(c, RAVEL_MISUSE, "no ravel_element", ravel_vector(c, RAVEL_OFFSETS64, numbers, 3, &v));
   fails(c, RAVEL_MISUSE, "no ravel_element", ravel_borrow(c, RAVEL_OFFSETS64, numbers, 3, &v));
@@ -149,10 +154,10 @@ enum { MANY = 100000 };
 
 static struct ravel_value *squares(struct ravel_context *c) {
   struct ravel_function *f =
-      define(c, "function go(n) : int -> ([float], [int], bool) =\n"
-                "  ({float(i) * float(i) : i in [0 : n]}, [0 : n], n > 0);");
+      views_define(c, "function go(n) : int -> ([float], [int], bool) =\n"
+                      "  ({float(i) * float(i) : i in [0 : n]}, [0 : n], n > 0);");
   const int64_t n = MANY;
-  const struct ravel_column in = column(RAVEL_INT64, &n, 1);
+  const struct ravel_column in = views_column(RAVEL_INT64, &n, 1);
   struct ravel_value *v = NULL;
   fine(c, ravel_call_columns(c, f, &in, 1, &v));
   ravel_function_release(f);

@@ -19,16 +19,16 @@ static void define(struct ravel_context *c, const char *text) {
   fine(c, ravel_define(c, "test.nesl", text, 0));
 }
 
-static struct ravel_function *find(struct ravel_context *c, const char *name,
-                                   const char *types) {
+static struct ravel_function *libravel_find(struct ravel_context *c, const char *name,
+                                            const char *types) {
   struct ravel_function *f = NULL;
   fine(c, ravel_find(c, name, types, &f));
   return f;
 }
 
 /* Calls with arguments that are released. */
-static struct ravel_value *call(struct ravel_context *c, struct ravel_function *f,
-                                struct ravel_value *a, struct ravel_value *b) {
+static struct ravel_value *libravel_call(struct ravel_context *c, struct ravel_function *f,
+                                         struct ravel_value *a, struct ravel_value *b) {
   struct ravel_value *arguments[] = {a, b}, *result = NULL;
   fine(c, ravel_call(c, f, arguments, b ? 2 : a ? 1 : 0, &result));
   ravel_release(a);
@@ -49,13 +49,13 @@ static int64_t int_in(struct ravel_context *c, struct ravel_value *v) {
   return x;
 }
 
-static struct ravel_value *ints(struct ravel_context *c, const int64_t *x, size_t n) {
+static struct ravel_value *libravel_ints(struct ravel_context *c, const int64_t *x, size_t n) {
   struct ravel_value *v = NULL;
   fine(c, ravel_vector(c, RAVEL_INT64, x, n, &v));
   return v;
 }
 
-static double now(void) {
+static double libravel_now(void) {
   struct timespec t;
   clock_gettime(CLOCK_MONOTONIC, &t);
   return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
@@ -86,21 +86,22 @@ Test(libravel, the_example_of_the_header) {
 Test(libravel, functions_are_cached_until_they_are_redefined) {
   struct ravel_context *c = context();
   define(c, "k = 10; function ff(x) = x + k; function g(x) = x * 2;");
-  struct ravel_function *f = find(c, "ff", "int"), *again = find(c, "ff", "int");
+  struct ravel_function *f = libravel_find(c, "ff", "int"),
+                        *again = libravel_find(c, "ff", "int");
   cr_expect_eq(f, again);
   define(c, "function h(x) = x;");
   ravel_function_release(again);
-  again = find(c, "ff", "int");
+  again = libravel_find(c, "ff", "int");
   cr_expect_eq(f, again, "what f does not need was defined");
   ravel_function_release(again);
   define(c, "k = 20;");
-  again = find(c, "ff", "int");
+  again = libravel_find(c, "ff", "int");
   cr_expect_neq(f, again);
-  cr_expect_eq(int_in(c, call(c, f, int_of(c, 1), NULL)), 11);
-  cr_expect_eq(int_in(c, call(c, again, int_of(c, 1), NULL)), 21);
+  cr_expect_eq(int_in(c, libravel_call(c, f, int_of(c, 1), NULL)), 11);
+  cr_expect_eq(int_in(c, libravel_call(c, again, int_of(c, 1), NULL)), 21);
   define(c, "function ff(x) = x + 0.5;");
   fails(c, RAVEL_TYPE, "it does not take int", ravel_find(c, "ff", "int", &again));
-  cr_expect_eq(int_in(c, call(c, f, int_of(c, 2), NULL)), 12);
+  cr_expect_eq(int_in(c, libravel_call(c, f, int_of(c, 2), NULL)), 12);
   ravel_context_free(c);
 }
 
@@ -124,8 +125,8 @@ Test(libravel, expressions_are_kept_while_what_they_reach_is_unchanged) {
   define(c, "k = 20;");
   g = expression(c, text, "int");
   cr_expect_neq(g, f, "what it reaches was changed");
-  cr_expect_eq(int_in(c, call(c, f, int_of(c, 1), NULL)), 2);
-  cr_expect_eq(int_in(c, call(c, g, int_of(c, 1), NULL)), 21);
+  cr_expect_eq(int_in(c, libravel_call(c, f, int_of(c, 1), NULL)), 2);
+  cr_expect_eq(int_in(c, libravel_call(c, g, int_of(c, 1), NULL)), 21);
   cr_expect_eq(expression(c, text, "int"), g);
   define(c, "function rotated(a, b) = 0.5;");
   fails(c, RAVEL_TYPE, "", ravel_expression(c, text, "x", "int", &h));
@@ -142,11 +143,11 @@ Test(libravel, expressions_are_kept_while_what_they_reach_is_unchanged) {
 Test(libravel, large_constants_of_redefined_variables_stay_in_old_functions) {
   struct ravel_context *c = context();
   define(c, "xs = index(100000); function ff(i) = xs[i];");
-  struct ravel_function *f = find(c, "ff", "int");
+  struct ravel_function *f = libravel_find(c, "ff", "int");
   for (int i = 0; i < 20; i++) define(c, "xs = reverse(index(100000));");
-  cr_expect_eq(int_in(c, call(c, f, int_of(c, 7), NULL)), 7);
-  struct ravel_function *g = find(c, "ff", "int");
-  cr_expect_eq(int_in(c, call(c, g, int_of(c, 7), NULL)), 99992);
+  cr_expect_eq(int_in(c, libravel_call(c, f, int_of(c, 7), NULL)), 7);
+  struct ravel_function *g = libravel_find(c, "ff", "int");
+  cr_expect_eq(int_in(c, libravel_call(c, g, int_of(c, 7), NULL)), 99992);
   ravel_context_free(c);
 }
 
@@ -165,11 +166,13 @@ Test(libravel, finding) {
   fails(c, RAVEL_MISUSE, "is no name", ravel_find(c, "p(", "int", &f));
   fails(c, RAVEL_MISUSE, "NULL", ravel_find(c, NULL, "int", &f));
   fails(c, RAVEL_MISUSE, "NULL", ravel_find(c, "p", "int", NULL));
-  cr_expect_str_eq(ravel_function_takes(find(c, "more", NULL)), "int");
-  cr_expect_str_eq(ravel_function_takes(find(c, "ff", "int, int")), "int, int");
-  cr_expect_str_eq(ravel_function_gives(find(c, "sort", "[int]")), "[int]");
-  cr_expect_str_eq(ravel_function_gives(find(c, "point", "float, float")), "point");
-  cr_expect_eq(int_in(c, call(c, find(c, "ff", "int, int"), int_of(c, 3), int_of(c, 4))), 7);
+  cr_expect_str_eq(ravel_function_takes(libravel_find(c, "more", NULL)), "int");
+  cr_expect_str_eq(ravel_function_takes(libravel_find(c, "ff", "int, int")), "int, int");
+  cr_expect_str_eq(ravel_function_gives(libravel_find(c, "sort", "[int]")), "[int]");
+  cr_expect_str_eq(ravel_function_gives(libravel_find(c, "point", "float, float")), "point");
+  cr_expect_eq(int_in(c, libravel_call(c, libravel_find(c, "ff", "int, int"), int_of(c, 3),
+                                       int_of(c, 4))),
+               7);
   ravel_context_free(c);
 }
 
@@ -178,9 +181,9 @@ Test(libravel, expressions) {
   struct ravel_function *f, *again;
   const int64_t x[] = {1, 2, 3};
   fine(c, ravel_expression(c, "sum(xs) * k;", "xs, k", "[int], int", &f));
-  cr_expect_eq(int_in(c, call(c, f, ints(c, x, 3), int_of(c, 7))), 42);
+  cr_expect_eq(int_in(c, libravel_call(c, f, libravel_ints(c, x, 3), int_of(c, 7))), 42);
   fine(c, ravel_expression(c, "2 + 3", NULL, NULL, &f));
-  cr_expect_eq(int_in(c, call(c, f, NULL, NULL)), 5);
+  cr_expect_eq(int_in(c, libravel_call(c, f, NULL, NULL)), 5);
   fine(c, ravel_expression(c, "2 + 3", NULL, NULL, &again));
   cr_expect_eq(f, again);
   fails(c, RAVEL_SYNTAX, "<expression>:2:1", ravel_expression(c, "2 +", NULL, NULL, &f));
@@ -201,20 +204,20 @@ Test(libravel, expressions_with_the_names_of_constants) {
   static const char text[] = "if f then 1 else x";
   struct ravel_function *f, *g;
   fine(c, ravel_expression(c, "t * f", "t, f", "int, int", &f));
-  cr_expect_eq(int_in(c, call(c, f, int_of(c, 6), int_of(c, 7))), 42);
+  cr_expect_eq(int_in(c, libravel_call(c, f, int_of(c, 6), int_of(c, 7))), 42);
   f = expression(c, text, "int");
-  cr_expect_eq(int_in(c, call(c, f, int_of(c, 5), NULL)), 5);
+  cr_expect_eq(int_in(c, libravel_call(c, f, int_of(c, 5), NULL)), 5);
   define(c, "t = 1 == 0;");
   cr_expect_eq(expression(c, text, "int"), f);
   define(c, "f = 1 == 1;");
   g = expression(c, text, "int");
   cr_expect_neq(g, f, "what it names was defined");
-  cr_expect_eq(int_in(c, call(c, g, int_of(c, 5), NULL)), 1);
+  cr_expect_eq(int_in(c, libravel_call(c, g, int_of(c, 5), NULL)), 1);
   fails(c, RAVEL_MISUSE, "cannot be called then, a word of NESL",
         ravel_expression(c, "1", "t, Then", "int, int", &g));
   fine(c, ravel_expression(c, "not_ + index + ins", "not_, index, ins", "int, int, int", &g));
   define(c, "datatype x(int, float);");
-  cr_expect_str_eq(ravel_function_gives(find(c, "x", "int, float")), "x");
+  cr_expect_str_eq(ravel_function_gives(libravel_find(c, "x", "int, float")), "x");
   ravel_context_free(c);
 }
 
@@ -222,8 +225,10 @@ Test(libravel, functions_of_a_text_call_later_ones) {
   struct ravel_context *c = context();
   define(c, "k = 1; function even(n) = if n == 0 then 1 else odd(n - 1);"
             "function odd(n) = if n == 0 then 0 else even(n - k);");
-  cr_expect_eq(int_in(c, call(c, find(c, "even", "int"), int_of(c, 6), NULL)), 1);
-  cr_expect_eq(int_in(c, call(c, find(c, "odd", "int"), int_of(c, 6), NULL)), 0);
+  cr_expect_eq(int_in(c, libravel_call(c, libravel_find(c, "even", "int"), int_of(c, 6), NULL)),
+               1);
+  cr_expect_eq(int_in(c, libravel_call(c, libravel_find(c, "odd", "int"), int_of(c, 6), NULL)),
+               0);
   fails(c, RAVEL_TYPE, "error: `+` wants two numbers",
         ravel_define(c, "test.nesl", "function a(x) = b(x); function b(x) = x + \"a\";", 0));
   fails(c, RAVEL_TYPE, "test.nesl:1:1: note: `b` is checked here already",
@@ -241,17 +246,17 @@ Test(libravel, names_of_the_library_that_a_program_has) {
   struct ravel_function *named = expression(c, "length(x)", "[int]");
   define(c, "function length(v) = 70; elt = 3;");
   g = expression(c, "#x + x[0]", "[int]");
-  cr_expect_eq(int_in(c, call(c, f, ints(c, x, 3), NULL)), 4);
-  cr_expect_eq(int_in(c, call(c, g, ints(c, x, 3), NULL)), 4);
+  cr_expect_eq(int_in(c, libravel_call(c, f, libravel_ints(c, x, 3), NULL)), 4);
+  cr_expect_eq(int_in(c, libravel_call(c, g, libravel_ints(c, x, 3), NULL)), 4);
   define(c, "other = 3;");
   cr_expect_eq(expression(c, "#x + x[0]", "[int]"), g);
   cr_expect_neq(expression(c, "length(x)", "[int]"), named);
   g = expression(c, "length(x) + elt", "[int]");
-  cr_expect_eq(int_in(c, call(c, g, ints(c, x, 3), NULL)), 73);
+  cr_expect_eq(int_in(c, libravel_call(c, g, libravel_ints(c, x, 3), NULL)), 73);
   for (int i = 0; i < 5; i++) define(c, i % 2 ? "length = 1.5;" : "length = [1];");
   fails(c, RAVEL_TYPE, "", ravel_expression(c, "length(x) + elt", "x", "[int]", &g));
   g = expression(c, "#x + x[0]", "[int]");
-  cr_expect_eq(int_in(c, call(c, g, ints(c, x, 3), NULL)), 4);
+  cr_expect_eq(int_in(c, libravel_call(c, g, libravel_ints(c, x, 3), NULL)), 4);
   ravel_context_free(c);
 }
 
@@ -260,7 +265,7 @@ Test(libravel, definitions_before_an_error_stay) {
   fails(c, RAVEL_TYPE, "test.nesl:2:17: error: `undefined` is not defined",
         ravel_define(c, "test.nesl", "function ff(x) = x + 1;\nfunction g(x) = undefined(x);",
                      0));
-  find(c, "ff", "int");
+  libravel_find(c, "ff", "int");
   fails(c, RAVEL_SYNTAX, "", ravel_define(c, NULL, "function ff(x", 0));
   fails(c, RAVEL_SYNTAX, "command", ravel_define(c, NULL, "load \"x.nesl\";", 0));
   fails(c, RAVEL_MISUSE, "NULL", ravel_define(c, NULL, NULL, 0));
@@ -275,7 +280,7 @@ Test(libravel, failures_name_the_source) {
   struct ravel_value *v[] = {int_of(c, 9)}, *result;
   define(c, "function at(i) = [1, 2, 3][i];\nfunction twice(i) =\n  at(i) * 2;\n");
   fails(c, RAVEL_RUNTIME,
-        "test.nesl:1:", ravel_call(c, find(c, "twice", "int"), v, 1, &result));
+        "test.nesl:1:", ravel_call(c, libravel_find(c, "twice", "int"), v, 1, &result));
   cr_assert(ravel_get_diagnostic(c, 0, &d));
   cr_expect_str_eq(d.file, "test.nesl");
   cr_expect_eq(d.line, 1);
@@ -287,13 +292,13 @@ Test(libravel, failures_name_the_source) {
   define(c, "function divided(i) = 1 / i;");
   v[0] = int_of(c, 0);
   fails(c, RAVEL_RUNTIME, "Divide by zero",
-        ravel_call(c, find(c, "divided", "int"), v, 1, &result));
+        ravel_call(c, libravel_find(c, "divided", "int"), v, 1, &result));
   define(c, "function endless(i) = if i < 0 then i else endless(i + 1) + 1;");
   struct ravel_context *shallow = context_with((const char *const[]){"depth", "100", NULL});
   define(shallow, "function endless(i) = if i < 0 then i else endless(i + 1) + 1;");
   v[0] = int_of(shallow, 0);
   fails(shallow, RAVEL_LIMIT, "calls",
-        ravel_call(shallow, find(shallow, "endless", "int"), v, 1, &result));
+        ravel_call(shallow, libravel_find(shallow, "endless", "int"), v, 1, &result));
   ravel_context_free(shallow);
   ravel_context_free(c);
 }
@@ -323,7 +328,7 @@ Test(libravel, calls_in_misuse) {
   struct ravel_context *c = context(), *other = context();
   struct ravel_value *v[] = {int_of(c, 1), int_of(c, 2)}, *result;
   define(c, "function more(x) = x + 1;");
-  struct ravel_function *f = find(c, "more", "int");
+  struct ravel_function *f = libravel_find(c, "more", "int");
   fails(c, RAVEL_MISUSE, "2 arguments", ravel_call(c, f, v, 2, &result));
   fails(c, RAVEL_MISUSE, "0 arguments", ravel_call(c, f, v, 0, &result));
   fails(c, RAVEL_MISUSE, "NULL", ravel_call(c, NULL, v, 1, &result));
@@ -435,7 +440,7 @@ Test(libravel, nested_sequences_and_tuples_share) {
   const int64_t negative[] = {1, -1}, short_of[] = {2, 3};
   int64_t got[6];
   size_t n;
-  struct ravel_value *flat = ints(c, x, 6), *rows, *pair, *part, *sums;
+  struct ravel_value *flat = libravel_ints(c, x, 6), *rows, *pair, *part, *sums;
   fine(c, ravel_nested(c, lengths, 3, flat, &rows));
   cr_expect_str_eq(ravel_type(rows), "[[int]]");
   ravel_release(flat);
@@ -468,7 +473,7 @@ Test(libravel, nested_sequences_and_tuples_share) {
         ravel_nested(c, short_of, 2, flat, &rows));
   fails(c, RAVEL_MISUSE, "two components", ravel_tuple(c, &flat, 1, &pair));
   fine(c, ravel_expression(c, "{(i, float(i)) : i in index(n)}", "n", "int", &f));
-  pair = call(c, f, int_of(c, 4), NULL);
+  pair = libravel_call(c, f, int_of(c, 4), NULL);
   cr_expect_str_eq(ravel_type(pair), "[(int, float)]");
   fine(c, ravel_component(c, pair, 1, &part));
   cr_expect_str_eq(ravel_type(part), "[float]");
@@ -484,7 +489,7 @@ Test(libravel, datatypes_have_contents) {
   double x;
   define(c, "datatype point(float, float); function make(x) = point(x, x + 1.0);");
   fine(c, ravel_float(c, 2.0, &v));
-  v = call(c, find(c, "make", "float"), v, NULL);
+  v = libravel_call(c, libravel_find(c, "make", "float"), v, NULL);
   cr_expect_str_eq(ravel_type(v), "point");
   fine(c, ravel_component(c, v, 0, &part));
   cr_expect_str_eq(ravel_type(part), "float, float");
@@ -538,10 +543,10 @@ Test(libravel, memory_of_vectors_is_limited_and_the_context_goes_on) {
   struct ravel_context *c = context_with((const char *const[]){"memory", "64M", NULL});
   struct ravel_value *v[1], *result;
   define(c, "function long(n) = sum({i * i : i in reverse(index(n))});");
-  struct ravel_function *f = find(c, "long", "int");
+  struct ravel_function *f = libravel_find(c, "long", "int");
   v[0] = int_of(c, 100000000);
   fails(c, RAVEL_MEMORY, "memory", ravel_call(c, f, v, 1, &result));
-  cr_expect_eq(int_in(c, call(c, f, int_of(c, 4), NULL)), 14);
+  cr_expect_eq(int_in(c, libravel_call(c, f, int_of(c, 4), NULL)), 14);
   ravel_context_free(c);
 }
 
@@ -564,7 +569,7 @@ Test(libravel, functions_keep_only_their_programs) {
     struct ravel_function *f;
     snprintf(text, sizeof text, "sum(halves(v)) + %d", i);
     fine(c, ravel_expression(c, text, "v", "[int]", &f));
-    cr_assert_eq(int_in(c, call(c, f, ints(c, x, 3), NULL)), 6 + i);
+    cr_assert_eq(int_in(c, libravel_call(c, f, libravel_ints(c, x, 3), NULL)), 6 + i);
   }
   cr_expect_lt((allocated() - before) / COUNT, MOST);
   ravel_context_free(c);
@@ -592,16 +597,17 @@ Test(libravel, another_thread_interrupts) {
   pthread_t thread;
   define(c, endless);
   define(c, "function more(x) = x + 1;");
-  struct ravel_function *f = find(c, "forever", "int"), *one = find(c, "more", "int");
+  struct ravel_function *f = libravel_find(c, "forever", "int"),
+                        *one = libravel_find(c, "more", "int");
   pthread_create(&thread, NULL, interrupt_soon, c);
-  const double start = now();
+  const double start = libravel_now();
   fails(c, RAVEL_INTERRUPTED, "interrupted", ravel_call(c, f, v, 1, &result));
-  cr_expect_lt(now() - start, PATIENCE);
+  cr_expect_lt(libravel_now() - start, PATIENCE);
   pthread_join(thread, NULL);
-  cr_expect_eq(int_in(c, call(c, one, int_of(c, 1), NULL)), 2);
+  cr_expect_eq(int_in(c, libravel_call(c, one, int_of(c, 1), NULL)), 2);
   ravel_interrupt(c);
   fails(c, RAVEL_INTERRUPTED, "interrupted", ravel_call(c, one, v, 1, &result));
-  cr_expect_eq(int_in(c, call(c, one, int_of(c, 1), NULL)), 2);
+  cr_expect_eq(int_in(c, libravel_call(c, one, int_of(c, 1), NULL)), 2);
   ravel_context_free(c);
 }
 
@@ -609,10 +615,10 @@ Test(libravel, a_late_interrupt_is_forgotten) {
   struct ravel_context *c = context();
   struct ravel_value *v[] = {int_of(c, 1)}, *result;
   define(c, "function more(x) = x + 1;");
-  struct ravel_function *one = find(c, "more", "int");
+  struct ravel_function *one = libravel_find(c, "more", "int");
   ravel_interrupt(c);
   ravel_clear_interrupt(c);
-  cr_expect_eq(int_in(c, call(c, one, int_of(c, 1), NULL)), 2);
+  cr_expect_eq(int_in(c, libravel_call(c, one, int_of(c, 1), NULL)), 2);
   ravel_clear_interrupt(c);
   ravel_interrupt(c);
   fails(c, RAVEL_INTERRUPTED, "interrupted", ravel_call(c, one, v, 1, &result));
@@ -645,9 +651,10 @@ Test(libravel, time_is_limited) {
       context_with((const char *const[]){"time", "1.5", "depth", "2000000000", NULL});
   struct ravel_value *v[] = {int_of(c, 1)}, *result;
   define(c, endless);
-  const double start = now();
-  fails(c, RAVEL_LIMIT, "1.5 seconds", ravel_call(c, find(c, "forever", "int"), v, 1, &result));
-  cr_expect_lt(now() - start, PATIENCE);
+  const double start = libravel_now();
+  fails(c, RAVEL_LIMIT, "1.5 seconds",
+        ravel_call(c, libravel_find(c, "forever", "int"), v, 1, &result));
+  cr_expect_lt(libravel_now() - start, PATIENCE);
   nanosleep(&(struct timespec){.tv_nsec = 300000000}, NULL);
   ravel_release(int_of(c, 1));
   define(c, "function more(x) = x + 1;");
@@ -663,7 +670,7 @@ struct watched {
 static bool watch(void *data) {
   struct watched *w = data;
   struct ravel_value *v;
-  const double time = now();
+  const double time = libravel_now();
   if (time - w->last > w->longest) w->longest = time - w->last;
   w->last = time;
   cr_expect_eq(ravel_int(w->c, 1, &v), RAVEL_MISUSE);
@@ -676,12 +683,13 @@ Test(libravel, progress_is_shown_during_a_long_operation) {
   struct ravel_value *v[] = {int_of(c, 10000000)}, *result;
   define(c, sorting);
   define(c, endless);
-  struct ravel_function *f = find(c, "work", "int"), *forever = find(c, "forever", "int");
+  struct ravel_function *f = libravel_find(c, "work", "int"),
+                        *forever = libravel_find(c, "forever", "int");
   ravel_on_progress(c, watch, &w);
-  w.last = now();
-  const double start = now();
+  w.last = libravel_now();
+  const double start = libravel_now();
   fine(c, ravel_call(c, f, v, 1, &result));
-  const double seconds = now() - start;
+  const double seconds = libravel_now() - start;
   cr_expect(seconds < 0.3 || w.calls > 0);
   cr_expect_lt(w.longest, PATIENCE, "%g s without a call", w.longest);
   w.most = w.calls + 1;
@@ -698,7 +706,8 @@ static void *use_own_context(void *number) {
   const int64_t n = (int64_t)(intptr_t)number;
   define(c, "function sums(n) = sum(index(n));");
   for (int i = 0; i < 20; i++) {
-    const int64_t got = int_in(c, call(c, find(c, "sums", "int"), int_of(c, n + i), NULL));
+    const int64_t got =
+        int_in(c, libravel_call(c, libravel_find(c, "sums", "int"), int_of(c, n + i), NULL));
     cr_expect_eq(got, (n + i) * (n + i - 1) / 2);
   }
   ravel_context_free(c);
@@ -715,7 +724,8 @@ Test(libravel, eight_threads_with_a_context_each) {
 
 static void *use_context(void *context) {
   struct ravel_context *c = context;
-  return (void *)(intptr_t)int_in(c, call(c, find(c, "sums", "int"), int_of(c, 5), NULL));
+  return (void *)(intptr_t)int_in(
+      c, libravel_call(c, libravel_find(c, "sums", "int"), int_of(c, 5), NULL));
 }
 
 Test(libravel, a_context_is_handed_from_thread_to_thread) {
@@ -736,7 +746,7 @@ Test(libravel, values_leave_nothing_behind) {
   struct ravel_statistics before, after;
   ravel_get_statistics(c, &before);
   int64_t *data = calloc(100000, sizeof *data);
-  for (int i = 0; i < 50; i++) ravel_release(ints(c, data, 100000));
+  for (int i = 0; i < 50; i++) ravel_release(libravel_ints(c, data, 100000));
   ravel_get_statistics(c, &after);
   cr_expect_eq(before.live_bytes, after.live_bytes);
   cr_expect_geq(after.peak_bytes, 800000);

@@ -78,7 +78,7 @@ static enum ravel_code use_columns(struct ravel_context *c) {
 
 static int releases;
 
-static void release_array(struct ArrowArray *a) {
+static void memory_release_array(struct ArrowArray *a) {
   releases++;
   a->release = NULL;
 }
@@ -97,23 +97,27 @@ static struct ArrowArray lists_array(struct lists *l) {
   l->data_buffers[1] = l->data;
   l->children[0] = &l->elements;
   l->elements = (struct ArrowArray){
-      .length = 3, .n_buffers = 2, .buffers = l->data_buffers, .release = release_array};
+      .length = 3, .n_buffers = 2, .buffers = l->data_buffers, .release = memory_release_array};
   return (struct ArrowArray){.length = 2,
                              .n_buffers = 2,
                              .buffers = l->buffers,
                              .n_children = 1,
                              .children = l->children,
-                             .release = release_array};
+                             .release = memory_release_array};
 }
 
-static void release_schema(struct ArrowSchema *s) {
+static void memory_release_schema(struct ArrowSchema *s) {
   s->release = NULL;
 }
 
-static struct ArrowSchema item = {.format = "s", .name = "item", .release = release_schema};
+static struct ArrowSchema item = {
+    .format = "s", .name = "item", .release = memory_release_schema};
 static struct ArrowSchema *items[] = {&item};
-static struct ArrowSchema lists_schema = {
-    .format = "+l", .name = "", .n_children = 1, .children = items, .release = release_schema};
+static struct ArrowSchema lists_schema = {.format = "+l",
+                                          .name = "",
+                                          .n_children = 1,
+                                          .children = items,
+                                          .release = memory_release_schema};
 
 static enum ravel_code give_back(struct ravel_context *c, const struct ravel_value *v) {
   struct ArrowSchema schema;
@@ -144,14 +148,14 @@ struct stream {
   unsigned given;
 };
 
-static int get_schema(struct ArrowArrayStream *s, struct ArrowSchema *out) {
+static int memory_get_schema(struct ArrowArrayStream *s, struct ArrowSchema *out) {
   (void)s;
   *out = lists_schema;
-  out->release = release_schema;
+  out->release = memory_release_schema;
   return 0;
 }
 
-static int get_next(struct ArrowArrayStream *s, struct ArrowArray *out) {
+static int memory_get_next(struct ArrowArrayStream *s, struct ArrowArray *out) {
   struct stream *of = s->private_data;
   out->release = NULL;
   if (of->given < 2) *out = lists_array(&of->lists[of->given]);
@@ -159,21 +163,21 @@ static int get_next(struct ArrowArrayStream *s, struct ArrowArray *out) {
   return 0;
 }
 
-static const char *get_last_error(struct ArrowArrayStream *s) {
+static const char *memory_get_last_error(struct ArrowArrayStream *s) {
   (void)s;
   return NULL;
 }
 
-static void release_stream(struct ArrowArrayStream *s) {
+static void memory_release_stream(struct ArrowArrayStream *s) {
   s->release = NULL;
 }
 
 static enum ravel_code use_streams(struct ravel_context *c) {
   struct stream of = {.given = 0};
-  struct ArrowArrayStream stream = {.get_schema = get_schema,
-                                    .get_next = get_next,
-                                    .get_last_error = get_last_error,
-                                    .release = release_stream,
+  struct ArrowArrayStream stream = {.get_schema = memory_get_schema,
+                                    .get_next = memory_get_next,
+                                    .get_last_error = memory_get_last_error,
+                                    .release = memory_release_stream,
                                     .private_data = &of};
   struct ravel_value *v = NULL;
   size_t n = 0;
@@ -303,7 +307,7 @@ static enum ravel_code use_expressions(struct ravel_context *c) {
 
 typedef enum ravel_code use(struct ravel_context *);
 
-static enum ravel_code begin(struct ravel_context **c) {
+static enum ravel_code test_memory_begin(struct ravel_context **c) {
   struct ravel_options *options = ravel_options_new();
   if (!options) return RAVEL_MEMORY;
   ravel_options_set(options, "backend", "cpu");
@@ -319,7 +323,7 @@ static enum ravel_code begin(struct ravel_context **c) {
 /* Uses a context; afterwards, whatever failed, it can be used on. */
 static enum ravel_code scenario(use *uses) {
   struct ravel_context *c = NULL;
-  enum ravel_code code = begin(&c);
+  enum ravel_code code = test_memory_begin(&c);
   if (code == RAVEL_OK) {
     code = uses(c);
     if (code != RAVEL_OK && uses(c) != RAVEL_OK) {
@@ -333,7 +337,7 @@ static enum ravel_code scenario(use *uses) {
 
 /* One run; the blocks that it leaves are added to *left. False if its code is another one than
  * it may be: a back end may lack its threads, or the process a stream. */
-static bool run(use *uses, long number, long *left) {
+static bool memory_run(use *uses, long number, long *left) {
   const long before = failing_live();
   failing_begin(number);
   const enum ravel_code code = scenario(uses);
@@ -348,17 +352,17 @@ static bool run(use *uses, long number, long *left) {
 static bool try(use *uses, long number) {
   long left = 0;
   for (int i = 0; i < 3; i++) {
-    if (!run(uses, number, &left)) return false;
+    if (!memory_run(uses, number, &left)) return false;
     if (left == 0) return true;
   }
   fprintf(stderr, "allocation %ld fails: %ld blocks left\n", number, left);
   return false;
 }
 
-static unsigned try_all(const char *what, use *uses, long step) {
+static unsigned memory_try_all(const char *what, use *uses, long step) {
   unsigned wrong = 0;
   long number = 1, left;
-  if (!run(uses, 0, &left)) return 1;
+  if (!memory_run(uses, 0, &left)) return 1;
   const long all = failing_asked();
   for (; number <= all; number += step) wrong += !try(uses, number);
   printf("%s: %ld of %ld allocations failed, %u wrongly\n", what, (number - 1) / step, all,
@@ -369,12 +373,12 @@ static unsigned try_all(const char *what, use *uses, long step) {
 
 int main(int argc, char **argv) {
   const long step = argc > 1 ? atol(argv[1]) : (long)every();
-  unsigned wrong = try_all("values", use_values, step);
-  wrong += try_all("columns", use_columns, step);
-  wrong += try_all("arrays", use_arrays, step);
-  wrong += try_all("streams", use_streams, step);
-  wrong += try_all("files", use_files, step);
-  wrong += try_all("programs", use_programs, step);
-  wrong += try_all("expressions", use_expressions, step);
+  unsigned wrong = memory_try_all("values", use_values, step);
+  wrong += memory_try_all("columns", use_columns, step);
+  wrong += memory_try_all("arrays", use_arrays, step);
+  wrong += memory_try_all("streams", use_streams, step);
+  wrong += memory_try_all("files", use_files, step);
+  wrong += memory_try_all("programs", use_programs, step);
+  wrong += memory_try_all("expressions", use_expressions, step);
   return wrong != 0;
 }

@@ -47,7 +47,7 @@ static void begin_reader(struct ravel_context *c, struct ravel_function *f, doub
   ravel_release(number);
 }
 
-static int round_of(int number) {
+static int readers_round_of(int number) {
   struct reader readers[READERS] = {{.wrong = 0}};
   struct ravel_context *c = NULL;
   struct ravel_function *f = NULL;
@@ -66,7 +66,7 @@ static int round_of(int number) {
 int main(int argc, char **argv) {
   const int rounds = argc > 1 ? atoi(argv[1]) : 5;
   int wrong = 0;
-  for (int i = 0; i < rounds; i++) wrong += round_of(i);
+  for (int i = 0; i < rounds; i++) wrong += readers_round_of(i);
   printf("%d elements were read wrongly in %d rounds\n", wrong, rounds);
   return wrong != 0;
 }

@@ -33,18 +33,18 @@ static const char *const names[KINDS] = {"sorted",   "ranked",   "mapped",  "rec
 static atomic_uint wrong, interrupted, done;
 static atomic_int tensors; /* that are not deleted */
 
-static double now(void) {
+static double threads_now(void) {
   struct timespec t;
   clock_gettime(CLOCK_MONOTONIC, &t);
   return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-static void complain(const struct ravel_context *c, const char *what) {
+static void threads_complain(const struct ravel_context *c, const char *what) {
   fprintf(stderr, "test-threads: %s: %s\n", what, ravel_message(c));
   atomic_fetch_add(&wrong, 1);
 }
 
-static unsigned next_random(unsigned *state) {
+static unsigned threads_next_random(unsigned *state) {
   *state = *state * 1664525u + 1013904223u;
   return *state >> 8;
 }
@@ -100,7 +100,7 @@ struct worker {
 };
 
 /* One call; RAVEL_OK with the result, or its code. */
-static enum ravel_code call(struct worker *w, unsigned kind, int64_t *x) {
+static enum ravel_code threads_call(struct worker *w, unsigned kind, int64_t *x) {
   struct ravel_value *n = NULL, *result = NULL;
   enum ravel_code code = make_argument(w->c, kind, &n);
   if (code == RAVEL_OK) code = ravel_call(w->c, w->f[kind], &n, 1, &result);
@@ -113,11 +113,11 @@ static enum ravel_code call(struct worker *w, unsigned kind, int64_t *x) {
 /* Another call, that may be interrupted; one that is not gives what it gave before. */
 static void call_and_check(struct worker *w, unsigned kind) {
   int64_t x = 0;
-  const enum ravel_code code = call(w, kind, &x);
+  const enum ravel_code code = threads_call(w, kind, &x);
   if (code == RAVEL_INTERRUPTED) {
     atomic_fetch_add(&interrupted, 1);
   } else if (code != RAVEL_OK) {
-    complain(w->c, names[kind]);
+    threads_complain(w->c, names[kind]);
   } else if (x != w->expected[kind]) {
     fprintf(stderr, "test-threads: %s is %lld, not %lld\n", names[kind], (long long)x,
             (long long)w->expected[kind]);
@@ -127,7 +127,7 @@ static void call_and_check(struct worker *w, unsigned kind) {
   }
 }
 
-static enum ravel_code open_context(struct worker *w) {
+static enum ravel_code threads_open_context(struct worker *w) {
   char threads[16];
   struct ravel_options *options = ravel_options_new();
   snprintf(threads, sizeof threads, "%u", w->threads);
@@ -138,9 +138,9 @@ static enum ravel_code open_context(struct worker *w) {
   if (code == RAVEL_OK) code = ravel_define(w->c, "threads.nesl", definitions, 0);
   for (unsigned k = 0; k < KINDS && code == RAVEL_OK; k++) {
     code = ravel_find(w->c, names[k], k < CONVERTED ? "int" : "[int]", &w->f[k]);
-    if (code == RAVEL_OK) code = call(w, k, &w->expected[k]);
+    if (code == RAVEL_OK) code = threads_call(w, k, &w->expected[k]);
   }
-  if (code != RAVEL_OK) complain(w->c, "beginning");
+  if (code != RAVEL_OK) threads_complain(w->c, "beginning");
   return code;
 }
 
@@ -148,7 +148,7 @@ static enum ravel_code open_context(struct worker *w) {
 
 static void *work_alone(void *data) {
   struct worker *w = data;
-  if (open_context(w) == RAVEL_OK) {
+  if (threads_open_context(w) == RAVEL_OK) {
     for (unsigned i = 0; i < 3 * KINDS; i++) call_and_check(w, i % KINDS);
   }
   ravel_context_free(w->c);
@@ -193,7 +193,7 @@ static void *work_in_turns(void *data) {
 static void handed_around(void) {
   struct shared s = {.mutex = PTHREAD_MUTEX_INITIALIZER, .worker = {.threads = 2}};
   pthread_t threads[THREADS];
-  if (open_context(&s.worker) == RAVEL_OK) {
+  if (threads_open_context(&s.worker) == RAVEL_OK) {
     for (unsigned i = 0; i < THREADS; i++) {
       pthread_create(&threads[i], NULL, work_in_turns, &s);
     }
@@ -210,7 +210,7 @@ struct reading {
   int64_t sum;
 };
 
-static int64_t sum_of(const struct ArrowArray *a) {
+static int64_t threads_sum_of(const struct ArrowArray *a) {
   const int64_t *offsets = (const int64_t *)a->buffers[1] + a->offset;
   const int64_t *elements = a->children[0]->buffers[1];
   int64_t sum = 0;
@@ -222,7 +222,7 @@ static void *read_stream(void *data) {
   struct reading *r = data;
   struct ArrowArray a;
   while (r->stream.get_next(&r->stream, &a) == 0 && a.release) {
-    r->sum += sum_of(&a);
+    r->sum += threads_sum_of(&a);
     a.release(&a);
   }
   r->stream.release(&r->stream);
@@ -268,7 +268,7 @@ static void read_elsewhere(void) {
     code = begin_reading(c, f, &readings[begun]);
     begun += code == RAVEL_OK;
   }
-  if (code != RAVEL_OK) complain(c, "a stream for others");
+  if (code != RAVEL_OK) threads_complain(c, "a stream for others");
   ravel_context_free(c);
   for (unsigned i = 0; i < begun; i++) {
     pthread_join(readings[i].thread, NULL);
@@ -297,11 +297,11 @@ static void *work_until_over(void *data) {
  * gets, the others from here. */
 static void interrupt_at_random(struct worker *workers, const pthread_t *threads,
                                 unsigned count, double seconds) {
-  const double end = now() + seconds;
+  const double end = threads_now() + seconds;
   unsigned state = 1;
-  while (now() < end) {
-    const unsigned which = next_random(&state) % count;
-    nanosleep(&(struct timespec){.tv_nsec = next_random(&state) % 3000000}, NULL);
+  while (threads_now() < end) {
+    const unsigned which = threads_next_random(&state) % count;
+    nanosleep(&(struct timespec){.tv_nsec = threads_next_random(&state) % 3000000}, NULL);
     if (which == 0) {
       pthread_kill(threads[0], SIGUSR1);
     } else {
@@ -314,10 +314,10 @@ static void interrupt_at_random(struct worker *workers, const pthread_t *threads
 /* Afterwards contexts work as before, but for an interruption that came last. */
 static void check_afterwards(struct worker *w) {
   int64_t x = 0;
-  (void)call(w, 0, &x);
+  (void)threads_call(w, 0, &x);
   for (unsigned k = 0; k < KINDS; k++) {
-    if (call(w, k, &x) != RAVEL_OK) complain(w->c, "after interruptions");
-    if (x != w->expected[k]) complain(w->c, "another result after interruptions");
+    if (threads_call(w, k, &x) != RAVEL_OK) threads_complain(w->c, "after interruptions");
+    if (x != w->expected[k]) threads_complain(w->c, "another result after interruptions");
   }
 }
 
@@ -330,7 +330,7 @@ static void interruptions(double seconds) {
   sigaction(SIGUSR1, &action, NULL);
   for (unsigned i = 0; i < COUNT; i++) {
     workers[i].threads = 1 + i % 2;
-    fine &= open_context(&workers[i]) == RAVEL_OK;
+    fine &= threads_open_context(&workers[i]) == RAVEL_OK;
   }
   atomic_store(&signalled, workers[0].c);
   for (unsigned i = 0; i < COUNT && fine; i++) {

@@ -208,7 +208,8 @@ static bool is_small_call(const struct flattener *f, const struct call *k, uint3
          f->frame->depth < EXPAND_DEPTH && f->expanded + size <= EXPAND_TOTAL;
 }
 
-static const struct rep *call(struct flattener *f, struct context *c, const struct call *k) {
+static const struct rep *nesl_call(struct flattener *f, struct context *c,
+                                   const struct call *k) {
   const struct core *body = body_of_call(k);
   if (!body) {
     unsupported(f, "a function without a body");
@@ -304,7 +305,7 @@ const struct rep *flatten_call(struct flattener *f, struct context *c, const str
                                const struct rep *argument) {
   struct call k = named_call(f, e);
   k.argument = argument;
-  return call(f, c, &k);
+  return nesl_call(f, c, &k);
 }
 
 static const struct rep *apply_primitive(struct flattener *f, struct context *c,
@@ -314,13 +315,13 @@ static const struct rep *apply_primitive(struct flattener *f, struct context *c,
     k->derived = derive(f->session, &f->derived, p, k->argument_type);
     k->count = 0;
     k->arguments = NULL;
-    if (k->derived->body) return call(f, c, k);
+    if (k->derived->body) return nesl_call(f, c, k);
   }
   return flatten_primitive(f, c, p, k->argument, k->argument_type, k->result_type);
 }
 
 const struct rep *apply_callee(struct flattener *f, struct context *c, struct call *k) {
-  if (k->lambda) return call(f, c, k);
+  if (k->lambda) return nesl_call(f, c, k);
   if (k->global->name == f->pulled_name && k->global->library) {
     const struct rep *r = pulled_sequence(f, k->argument, k->argument_type);
     if (r) return r;
@@ -329,7 +330,7 @@ const struct rep *apply_callee(struct flattener *f, struct context *c, struct ca
   if (k->global->kind == GLOBAL_FUNCTION && k->global->primitive >= 0) {
     return apply_primitive(f, c, k);
   }
-  return call(f, c, k);
+  return nesl_call(f, c, k);
 }
 
 static bool is_append(const struct core *e) {

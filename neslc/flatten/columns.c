@@ -19,7 +19,7 @@ static struct rep *new_sequence(struct flattener *f) {
   return r;
 }
 
-static void put_column(struct vars *out, ir_var v) {
+static void columns_put_column(struct vars *out, ir_var v) {
   *array_push(out->arena, &out->list) = v;
 }
 
@@ -30,7 +30,7 @@ static void put_column(struct vars *out, ir_var v) {
 static void put_rep_columns(const struct rep *r, bool argument, struct vars *out) {
   switch ((enum rep_kind)r->kind) {
   case REP_NOTHING: return;
-  case REP_SCALAR: put_column(out, r->v); return;
+  case REP_SCALAR: columns_put_column(out, r->v); return;
   case REP_PAIR:
   case REP_PULLED:
     put_rep_columns(r->left, argument, out);
@@ -38,11 +38,11 @@ static void put_rep_columns(const struct rep *r, bool argument, struct vars *out
     return;
   case REP_SEQUENCE:
     if (argument && r->base) {
-      put_column(out, r->owner);
-      put_column(out, r->base->outer);
+      columns_put_column(out, r->owner);
+      columns_put_column(out, r->base->outer);
       r = r->base;
     }
-    put_column(out, r->segdes);
+    columns_put_column(out, r->segdes);
     put_rep_columns(r->elements, false, out);
     return;
   }
@@ -110,10 +110,10 @@ static void add_rep_kinds(struct flattener *f, struct type *type, struct vars *o
     return;
   }
   case TYPE_SEQUENCE:
-    put_column(out, IR_SEGDES);
+    columns_put_column(out, IR_SEGDES);
     add_rep_kinds(f, t->part[0], out);
     return;
-  default: put_column(out, type_to_word(t)); return;
+  default: columns_put_column(out, type_to_word(t)); return;
   }
 }
 
@@ -143,11 +143,11 @@ static void add_layout(struct flattener *f, struct type *type, uint32_t within,
   }
   case TYPE_SEQUENCE: {
     const uint32_t segdes = (uint32_t)out->list.count;
-    put_column(out, within);
+    columns_put_column(out, within);
     add_layout(f, t->part[0], segdes, out);
     return;
   }
-  default: put_column(out, within); return;
+  default: columns_put_column(out, within); return;
   }
 }
 
@@ -200,23 +200,24 @@ const struct rep *rep_argument(struct flattener *f, const struct context *c,
 
 static void sign(struct vars *out, const struct rep *r, bool inside) {
   switch ((enum rep_kind)r->kind) {
-  case REP_NOTHING: put_column(out, '.'); return;
+  case REP_NOTHING: columns_put_column(out, '.'); return;
   case REP_SCALAR:
-    put_column(out, (ir_var)(r->shared && !inside ? "ifb"[r->word] : "IFB"[r->word]));
+    columns_put_column(out, (ir_var)(r->shared && !inside ? "ifb"[r->word] : "IFB"[r->word]));
     return;
   case REP_PULLED:
-    for (uint32_t n = r->function; n > 0; n /= 10) put_column(out, (ir_var)('0' + n % 10));
-    put_column(out, 'L');
+    for (uint32_t n = r->function; n > 0; n /= 10)
+      columns_put_column(out, (ir_var)('0' + n % 10));
+    columns_put_column(out, 'L');
     sign(out, r->left, inside);
     sign(out, r->right, inside);
     return;
   case REP_PAIR:
-    put_column(out, '(');
+    columns_put_column(out, '(');
     sign(out, r->left, inside);
     sign(out, r->right, inside);
     return;
   case REP_SEQUENCE:
-    put_column(out, inside ? 'P' : r->base ? 'V' : r->shared ? 'S' : 'P');
+    columns_put_column(out, inside ? 'P' : r->base ? 'V' : r->shared ? 'S' : 'P');
     sign(out, r->base ? r->base->elements : r->elements, true);
     return;
   }

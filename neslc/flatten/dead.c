@@ -15,7 +15,7 @@ static bool stays(void *flattener, const struct ir_binding *x) {
 }
 
 /* Removes unused bindings of a function; returns which variables are used. */
-static bool *clean(struct flattener *f, struct ir_function *g, const struct vars *kept) {
+static bool *dead_clean(struct flattener *f, struct ir_function *g, const struct vars *kept) {
   struct ir_dead d = {.needed = arena_alloc(f->arena, g->var_count + 1),
                       .stays = stays,
                       .context = f,
@@ -111,13 +111,13 @@ void flat_dead(struct flattener *f, struct ir_program *p) {
   for (uint32_t i = 0; i < p->function_count; i++) {
     struct ir_function *g = &p->functions[i];
     const struct vars *kept = &f->made_functions.items[i].wanted;
-    const bool *used = clean(f, g, kept);
+    const bool *used = dead_clean(f, g, kept);
     struct rename r = {arena_alloc(f->arena, (g->var_count + 1) * sizeof *r.to)};
     uint32_t *bound_at = arena_alloc(f->arena, (g->var_count + 1) * sizeof *bound_at);
     uint32_t *packed_by = arena_alloc(f->arena, (g->var_count + 1) * sizeof *packed_by);
     for (uint32_t k = 0; k < g->var_count; k++) r.to[k] = k;
     if (merge_packs(g->body, used, bound_at, packed_by, &r)) rename_block(&r, g->body);
-    clean(f, g, kept);
+    dead_clean(f, g, kept);
     flat_sink(f, g, kept);
   }
 }

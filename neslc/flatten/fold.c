@@ -4,21 +4,21 @@
  * Only patterns that lifting itself produces often; the optimiser does the rest. */
 #include "neslc/flatten/private.h"
 
-static bool is_int(struct flattener *f, ir_var v, int64_t x) {
+static bool fold_is_int(struct flattener *f, ir_var v, int64_t x) {
   int64_t known;
   return known_int(f, v, &known) && known == x;
 }
 
 enum { SMALL = 1 << 14 }; /* sums and products of such numbers cannot overflow 32 bits */
 
-static bool is_small(int64_t x) {
+static bool fold_is_small(int64_t x) {
   return x > -SMALL && x < SMALL;
 }
 
 /* Arithmetic and comparison of two known numbers that cannot overflow 32 bits. */
 static bool fold_numbers(struct flattener *f, enum opcode op, int64_t a, int64_t b,
                          ir_var *result) {
-  const bool small = is_small(a) && is_small(b);
+  const bool small = fold_is_small(a) && fold_is_small(b);
   switch (op) {
   case OPC_LT: *result = emit_bool(f, a < b); return true;
   case OPC_LE: *result = emit_bool(f, a <= b); return true;
@@ -60,8 +60,8 @@ static bool known_spread(struct flattener *f, ir_var v, ir_var segdes, int64_t *
  * scalar. */
 static bool is_all_positions(struct flattener *f, ir_var v, ir_var segdes) {
   const struct ir_binding *d = defined_by(f, v, OPC_INDEX);
-  return d && d->operands[2] == segdes && is_int(f, d->operands[0], 0) &&
-         is_int(f, d->operands[1], 1);
+  return d && d->operands[2] == segdes && fold_is_int(f, d->operands[0], 0) &&
+         fold_is_int(f, d->operands[1], 1);
 }
 
 /* Whether an operand is the neutral number, so that the result is the other operand; not where
@@ -70,7 +70,7 @@ static bool keeps_other(struct flattener *f, const ir_var *x, unsigned operand, 
                         ir_var *result) {
   int64_t number;
   const ir_var other = x[1 - operand];
-  if (!is_int(f, x[operand], neutral) || known_int(f, other, &number)) return false;
+  if (!fold_is_int(f, x[operand], neutral) || known_int(f, other, &number)) return false;
   *result = other;
   return true;
 }
@@ -79,7 +79,7 @@ static bool keeps_other(struct flattener *f, const ir_var *x, unsigned operand, 
 static bool known_copies(struct flattener *f, ir_var v, int64_t *scalar,
                          const struct ir_binding **copies) {
   *copies = defined_by(f, v, OPC_DIST);
-  return known_int(f, *copies ? (*copies)->operands[0] : v, scalar) && is_small(*scalar);
+  return known_int(f, *copies ? (*copies)->operands[0] : v, scalar) && fold_is_small(*scalar);
 }
 
 /* The start of a series that begins `by` later: both are known, or one series and one number.

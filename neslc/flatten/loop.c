@@ -54,7 +54,7 @@ static ir_var emit_is_zero(struct flattener *f, ir_var number) {
 }
 
 /* 0 .. the number of instances */
-static ir_var positions(struct flattener *f, ir_var from, ir_var one) {
+static ir_var loop_positions(struct flattener *f, ir_var from, ir_var one) {
   return EMIT(f, INDEX, NONE, from, emit_int(f, 1), one);
 }
 
@@ -80,8 +80,8 @@ static struct instances concatenated(struct flattener *f, const struct instances
   const ir_var first = count_of_instances(f, x->one);
   const ir_var one = one_segment(f, EMIT(f, ADD, INT, first, count_of_instances(f, y->one)));
   struct merge_source sources[2] = {
-      {.index = positions(f, emit_int(f, 0), x->one), .one = x->one, .rep = x->state},
-      {.index = positions(f, first, y->one), .one = y->one, .rep = y->state}};
+      {.index = loop_positions(f, emit_int(f, 0), x->one), .one = x->one, .rep = x->state},
+      {.index = loop_positions(f, first, y->one), .one = y->one, .rep = y->state}};
   struct instances all = {.one = one, .state = rep_merge(f, sources, 2, one)};
   sources[0].rep = rep_scalar(f, TW_INT, x->ids, false);
   sources[1].rep = rep_scalar(f, TW_INT, y->ids, false);
@@ -375,7 +375,7 @@ static void many_body(struct flattener *f, const struct specialisation *v,
                       const struct loop_parameters *p, struct vars *results) {
   struct context *c = bind_all(f, v, p);
   const ir_var flags = flags_of_condition(f, c, v->loop->core);
-  const struct instances all = {p->one, positions(f, emit_int(f, 0), p->one), p->state};
+  const struct instances all = {p->one, loop_positions(f, emit_int(f, 0), p->one), p->state};
   struct vars final = {.arena = f->arena};
   struct choice x;
   emit_choice(f, &x, EMIT(f, OR_REDUCE, BOOL, flags, p->one));
@@ -416,7 +416,7 @@ static const struct rep *called(struct flattener *f, struct context *c, const st
 enum { MOST_ELEMENTWISE = 80 }; /* operations: the superoperator has room for them */
 
 /* Whether v is one number, given once or for all instances; then *out. */
-static bool is_known_number(const struct flattener *f, ir_var v, int64_t *out) {
+static bool loop_is_known_number(const struct flattener *f, ir_var v, int64_t *out) {
   const struct ir_binding *all = defined_by(f, v, OPC_DIST);
   const struct vcode_constant *number = constant_of(f, all ? all->operands[0] : v);
   if (!number || number->length != 1 || number->type != TW_INT) return false;
@@ -428,7 +428,7 @@ static bool is_known_number(const struct flattener *f, ir_var v, int64_t *out) {
  * compares with 0, where that holds: the optimiser sees it, too. */
 static bool divides_safely(const struct flattener *f, const struct ir_binding *x) {
   int64_t number;
-  if (is_known_number(f, x->operands[1], &number)) return number != 0;
+  if (loop_is_known_number(f, x->operands[1], &number)) return number != 0;
   const struct ir_binding *divisor = defined_by(f, x->operands[1], OPC_PACK);
   const struct ir_binding *flags = divisor ? f->definitions.items[divisor->operands[1]] : NULL;
   if (!flags || flags->form != IR_OP || flags->type != TW_INT ||
@@ -436,7 +436,7 @@ static bool divides_safely(const struct flattener *f, const struct ir_binding *x
     return false;
   }
   const bool excludes = flags->op == OPC_NE || flags->op == OPC_GT || flags->op == OPC_LT;
-  return excludes && is_known_number(f, flags->operands[1], &number) && number == 0;
+  return excludes && loop_is_known_number(f, flags->operands[1], &number) && number == 0;
 }
 
 static bool is_elementwise_op(const struct flattener *f, const struct ir_binding *x) {

@@ -25,8 +25,8 @@ void raise_above(struct reader *r, struct syntax *e, const struct syntax *child)
   }
 }
 
-static struct syntax *make_node(struct reader *r, enum syntax_kind kind, struct syntax *left,
-                                struct syntax *right) {
+static struct syntax *parse_operand_make_node(struct reader *r, enum syntax_kind kind,
+                                              struct syntax *left, struct syntax *right) {
   struct syntax *e = make_syntax(r, kind, span_over(syntax_whole(left), syntax_whole(right)));
   e->as.part.left = left;
   e->as.part.right = right;
@@ -36,11 +36,11 @@ static struct syntax *make_node(struct reader *r, enum syntax_kind kind, struct 
 }
 
 struct syntax *make_pair(struct reader *r, struct syntax *left, struct syntax *right) {
-  return make_node(r, SYNTAX_PAIR, left, right);
+  return parse_operand_make_node(r, SYNTAX_PAIR, left, right);
 }
 
 struct syntax *make_apply(struct reader *r, struct syntax *function, struct syntax *argument) {
-  return make_node(r, SYNTAX_APPLY, function, argument);
+  return parse_operand_make_node(r, SYNTAX_APPLY, function, argument);
 }
 
 struct syntax *make_builtin(struct reader *r, const char *name, const char *written,

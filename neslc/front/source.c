@@ -167,7 +167,7 @@ struct text {
   ARRAY(char) list;
 };
 
-static void put_bytes(struct text *text, const char *bytes, size_t count) {
+static void source_put_bytes(struct text *text, const char *bytes, size_t count) {
   for (size_t i = 0; i < count; i++) *array_push(text->arena, &text->list) = bytes[i];
 }
 
@@ -213,7 +213,7 @@ static void put_line_columns(struct text *text, const char *line, size_t length,
   for (size_t i = 0; i < length; i += read) {
     unsigned width = show_character(line + i, length - i, column, &shown, &read, &count);
     if (column >= first && column + width <= last) {
-      put_bytes(text, shown, count);
+      source_put_bytes(text, shown, count);
     } else if (column < first && column + width > first) {
       put_times(text, ' ', column + width - first); /* half of a wide one, a part of a tab */
     }
@@ -245,15 +245,15 @@ static void put_quotation(struct text *text, const struct source *source, struct
   char number[16];
   int digits =
       snprintf(number, sizeof number, "%5u", source_position(source, (uint32_t)at).line);
-  put_bytes(text, "\n", 1);
-  put_bytes(text, number, (size_t)digits);
-  put_bytes(text, " | ", 3);
-  put_bytes(text, cut, strlen(cut));
+  source_put_bytes(text, "\n", 1);
+  source_put_bytes(text, number, (size_t)digits);
+  source_put_bytes(text, " | ", 3);
+  source_put_bytes(text, cut, strlen(cut));
   put_line_columns(text, line, end - start, first, last);
-  put_bytes(text, more, strlen(more));
-  put_bytes(text, "\n", 1);
+  source_put_bytes(text, more, strlen(more));
+  source_put_bytes(text, "\n", 1);
   put_times(text, ' ', (unsigned)digits);
-  put_bytes(text, " | ", 3);
+  source_put_bytes(text, " | ", 3);
   put_times(text, ' ', (unsigned)strlen(cut) + from - first);
   put_times(text, '^', to - from);
 }
@@ -265,12 +265,13 @@ static void add_complaint(struct complaints *complaints, enum severity severity,
   struct text text = {.arena = complaints->diags->arena};
   char where[64] = "";
   if (severity == SEVERITY_NOTE) { /* diag.h prints no location of a note */
-    put_bytes(&text, source->name, strlen(source->name));
-    put_bytes(&text, where,
-              (size_t)snprintf(where, sizeof where, ":%u:%u: note: ", pos.line, pos.column));
+    source_put_bytes(&text, source->name, strlen(source->name));
+    source_put_bytes(
+        &text, where,
+        (size_t)snprintf(where, sizeof where, ":%u:%u: note: ", pos.line, pos.column));
   }
   const char *message = arena_vprintf(text.arena, format, args);
-  put_bytes(&text, message, strlen(message));
+  source_put_bytes(&text, message, strlen(message));
   put_quotation(&text, source, span);
   diag_add(complaints->diags, severity, source->name, pos, NULL, "%.*s", (int)text.list.count,
            text.list.items);

@@ -8,7 +8,8 @@ static struct type *build_sequence_type(struct build *b, struct type *element) {
   return type_sequence(b->arena, element);
 }
 
-static struct core *make_node(struct build *b, enum core_kind kind, struct type *type) {
+static struct core *derive_build_make_node(struct build *b, enum core_kind kind,
+                                           struct type *type) {
   return core_new(b->arena, kind, type, b->source, b->at);
 }
 
@@ -16,32 +17,32 @@ static struct core *make_node(struct build *b, enum core_kind kind, struct type 
 
 struct core *build_int(struct build *b, enum type_tag tag, int64_t value) {
   enum core_kind kind = tag == TYPE_BOOL ? CORE_BOOL : tag == TYPE_CHAR ? CORE_CHAR : CORE_INT;
-  struct core *e = make_node(b, kind, type_base(b->arena, tag));
+  struct core *e = derive_build_make_node(b, kind, type_base(b->arena, tag));
   e->as.integer = value;
   return e;
 }
 
 struct core *build_float(struct build *b, double value) {
-  struct core *e = make_node(b, CORE_FLOAT, type_base(b->arena, TYPE_FLOAT));
+  struct core *e = derive_build_make_node(b, CORE_FLOAT, type_base(b->arena, TYPE_FLOAT));
   e->as.real = value;
   return e;
 }
 
 struct core *build_string(struct build *b, const char *text) {
   struct type *type = build_sequence_type(b, type_base(b->arena, TYPE_CHAR));
-  struct core *e = make_node(b, CORE_STRING, type);
+  struct core *e = derive_build_make_node(b, CORE_STRING, type);
   e->as.string.text = text;
   e->as.string.length = strlen(text);
   return e;
 }
 
 struct core *build_empty(struct build *b, struct type *element) {
-  return make_node(b, CORE_EMPTY, build_sequence_type(b, element));
+  return derive_build_make_node(b, CORE_EMPTY, build_sequence_type(b, element));
 }
 
 static struct core *make_of(struct build *b, enum core_kind kind, struct type *type,
                             struct core *left, struct core *right) {
-  struct core *e = make_node(b, kind, type);
+  struct core *e = derive_build_make_node(b, kind, type);
   e->as.part.left = left;
   e->as.part.right = right;
   return e;
@@ -66,7 +67,7 @@ struct core *build_let(struct build *b, struct core_pattern *pattern, struct cor
 }
 
 struct core *build_list(struct build *b, struct core **items, size_t count) {
-  struct core *e = make_node(b, CORE_LIST, build_sequence_type(b, items[0]->type));
+  struct core *e = derive_build_make_node(b, CORE_LIST, build_sequence_type(b, items[0]->type));
   e->as.list.items = items;
   e->as.list.count = count;
   return e;
@@ -75,19 +76,21 @@ struct core *build_list(struct build *b, struct core **items, size_t count) {
 /* ---- calls ---- */
 
 /* A function at the types that its argument and, unless it is NULL, its result have. */
-static struct core *call(struct build *b, struct global *g, struct core *argument,
-                         struct type *result) {
+static struct core *derive_build_call(struct build *b, struct global *g, struct core *argument,
+                                      struct type *result) {
   struct type **arguments = arena_alloc(b->arena, (g->scheme.count + 1) * sizeof *arguments);
   struct type *type = type_of(type_instantiate(b->arena, &g->scheme, arguments));
   struct type *a, *c;
   enum unify_result fits = type_unify(b->arena, type->part[0], argument->type, &a, &c);
   if (fits == UNIFY_OK && result) fits = type_unify(b->arena, type->part[1], result, &a, &c);
   invariant(fits == UNIFY_OK);
-  struct core *function = make_node(b, CORE_GLOBAL, type_ground(b->arena, type, 0, NULL));
+  struct core *function =
+      derive_build_make_node(b, CORE_GLOBAL, type_ground(b->arena, type, 0, NULL));
   function->as.use.global = g;
   function->as.use.count = g->scheme.count;
   function->as.use.arguments = arguments;
-  struct core *e = make_node(b, CORE_APPLY, type_ground(b->arena, type->part[1], 0, NULL));
+  struct core *e =
+      derive_build_make_node(b, CORE_APPLY, type_ground(b->arena, type->part[1], 0, NULL));
   e->as.part.left = function;
   e->as.part.right = argument;
   return e;
@@ -96,7 +99,7 @@ static struct core *call(struct build *b, struct global *g, struct core *argumen
 struct core *build_call(struct build *b, const char *name, struct core *argument) {
   struct global *g = session_library(b->session, name);
   invariant(g);
-  return call(b, g, argument, NULL);
+  return derive_build_call(b, g, argument, NULL);
 }
 
 struct core *build_call2(struct build *b, const char *name, struct core *left,
@@ -105,14 +108,14 @@ struct core *build_call2(struct build *b, const char *name, struct core *left,
 }
 
 struct core *build_data(struct build *b, struct type *data, struct core *contents) {
-  return call(b, type_of(data)->data->constructor, contents, data);
+  return derive_build_call(b, type_of(data)->data->constructor, contents, data);
 }
 
 /* ---- apply-to-each ---- */
 
-static struct core *each(struct build *b, struct core_generator *generators, size_t count,
-                         struct core *body) {
-  struct core *e = make_node(b, CORE_EACH, build_sequence_type(b, body->type));
+static struct core *derive_build_each(struct build *b, struct core_generator *generators,
+                                      size_t count, struct core *body) {
+  struct core *e = derive_build_make_node(b, CORE_EACH, build_sequence_type(b, body->type));
   e->as.each.generators = generators;
   e->as.each.count = count;
   e->as.each.body = body;
@@ -123,7 +126,7 @@ struct core *build_each(struct build *b, struct core_pattern *pattern, struct co
                         struct core *body) {
   struct core_generator *g = arena_alloc(b->arena, sizeof *g);
   *g = (struct core_generator){pattern, source};
-  return each(b, g, 1, body);
+  return derive_build_each(b, g, 1, body);
 }
 
 struct core *build_each2(struct build *b, struct core_pattern *pattern, struct core *source,
@@ -132,7 +135,7 @@ struct core *build_each2(struct build *b, struct core_pattern *pattern, struct c
   struct core_generator *g = arena_alloc(b->arena, 2 * sizeof *g);
   g[0] = (struct core_generator){pattern, source};
   g[1] = (struct core_generator){pattern2, source2};
-  return each(b, g, 2, body);
+  return derive_build_each(b, g, 2, body);
 }
 
 /* ---- variables and patterns ---- */
@@ -148,7 +151,7 @@ struct core_pattern *build_local(struct build *b, const char *name, struct type 
 }
 
 struct core *build_use(struct build *b, const struct core_pattern *local) {
-  struct core *e = make_node(b, CORE_LOCAL, local->type);
+  struct core *e = derive_build_make_node(b, CORE_LOCAL, local->type);
   e->as.local = local->local;
   return e;
 }

@@ -200,8 +200,8 @@ static const struct rep *emit_write_pairs(struct flattener *f, const struct cont
                     pairs->segdes);
 }
 
-static const struct rep *emit_put(struct flattener *f, const struct context *c,
-                                  const struct rep *argument, struct type *type) {
+static const struct rep *prims_move_emit_put(struct flattener *f, const struct context *c,
+                                             const struct rep *argument, struct type *type) {
   const struct rep *v = rep_plain(f, c, argument->left);
   const struct rep *index = rep_plain(f, c, argument->right->left);
   const struct rep *x = rep_plain(f, c, argument->right->right);
@@ -288,7 +288,7 @@ const struct rep *prim_move(struct flattener *f, struct context *c, enum primiti
   case PRIM_READ: return emit_gather(f, c, x, true);
   case PRIM_GET: return emit_gather(f, c, x, false);
   case PRIM_WRITE: return emit_write_pairs(f, c, x, type);
-  case PRIM_PUT: return emit_put(f, c, x, type);
+  case PRIM_PUT: return prims_move_emit_put(f, c, x, type);
   case PRIM_REP: return emit_replace(f, c, x, type);
   case PRIM_PERMUTE: return emit_permute(f, c, x, type, true);
   case PRIM_PERMUTE_NOCHECK: return emit_permute(f, c, x, type, false);

@@ -64,8 +64,9 @@ static const struct rep *emit_reduce(struct flattener *f, const struct context *
   return rep_scalar(f, word, r, context_serial(c));
 }
 
-static const struct rep *scan_sequence(struct flattener *f, const struct context *c,
-                                       enum opcode op, const struct rep *v) {
+static const struct rep *prims_sequence_scan_sequence(struct flattener *f,
+                                                      const struct context *c, enum opcode op,
+                                                      const struct rep *v) {
   const struct rep *s = rep_plain(f, c, v);
   const ir_var x = element_scalars(f, s);
   const enum type_word word = (enum type_word)s->elements->word;
@@ -412,7 +413,7 @@ const struct rep *prim_sequence(struct flattener *f, struct context *c, enum pri
     return emit_reduce(f, c, info->opcode, x);
   }
   if (info->group == PRIMITIVE_SCAN || info->group == PRIMITIVE_RANK) {
-    return scan_sequence(f, c, info->opcode, x);
+    return prims_sequence_scan_sequence(f, c, info->opcode, x);
   }
   switch (p) {
   case PRIM_LENGTH: return length(f, c, x);

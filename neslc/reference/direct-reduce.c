@@ -146,8 +146,8 @@ static struct datum reduce_sequence(struct direct *d, struct combining c,
   return r;
 }
 
-static struct datum scan_sequence(struct direct *d, struct combining c,
-                                  const struct datum_sequence *v) {
+static struct datum direct_reduce_scan_sequence(struct direct *d, struct combining c,
+                                                const struct datum_sequence *v) {
   struct datum *items = direct_items(d, v->count);
   if (v->count > 0 && needs_tree(c)) {
     double *x = reals_of(d, v);
@@ -209,7 +209,7 @@ bool direct_reduction(struct direct *d, const struct primitive_call *call, struc
     return direct_check_fails(d, call, CHECK_NO_CHARACTER, 0, 0);
   }
   *out = info->group == PRIMITIVE_REDUCE ? reduce_sequence(d, c, v)
-         : info->group == PRIMITIVE_SCAN ? scan_sequence(d, c, v)
+         : info->group == PRIMITIVE_SCAN ? direct_reduce_scan_sequence(d, c, v)
                                          : rank_sequence(d, v, op == OP_RANK_UP);
   return true;
 }

@@ -9,7 +9,7 @@
 #include <string.h>
 
 /* Whether a checked position is inside of a sequence of `length`. */
-static bool is_inside(int64_t i, uint64_t length) {
+static bool direct_sequences_is_inside(int64_t i, uint64_t length) {
   return i >= 0 && (uint64_t)i < length;
 }
 
@@ -26,7 +26,7 @@ static bool direct_element(struct direct *d, const struct primitive_call *call,
                            struct datum *out) {
   const struct datum_sequence *v = call->argument[0].as.sequence;
   const int64_t i = call->argument[1].as.integer;
-  if (!is_inside(i, v->count)) {
+  if (!direct_sequences_is_inside(i, v->count)) {
     return direct_check_fails(d, call, CHECK_ELT, i, (int64_t)v->count);
   }
   *out = v->items[i];
@@ -85,7 +85,7 @@ static bool direct_replace(struct direct *d, const struct primitive_call *call,
                            struct datum *out) {
   const struct datum_sequence *v = call->argument[0].as.sequence;
   const int64_t i = call->argument[2].as.integer;
-  if (!is_inside(i, v->count)) {
+  if (!direct_sequences_is_inside(i, v->count)) {
     return direct_check_fails(d, call, CHECK_REP, i, (int64_t)v->count);
   }
   struct datum *items = copy_of_items(d, v);
@@ -104,7 +104,7 @@ static bool direct_gather(struct direct *d, const struct primitive_call *call,
   struct datum *items = direct_items(d, at->count);
   for (uint64_t k = 0; k < at->count; k++) {
     const int64_t i = at->items[k].as.integer;
-    if (!is_inside(i, v->count)) {
+    if (!direct_sequences_is_inside(i, v->count)) {
       return direct_check_fails(d, call, CHECK_READ, i, (int64_t)v->count);
     }
     items[k] = v->items[i];
@@ -122,7 +122,7 @@ static bool direct_scatter(struct direct *d, const struct primitive_call *call,
   for (uint64_t k = 0; k < writes->count; k++) {
     const struct datum_pair *write = writes->items[k].as.pair;
     const int64_t i = write->left.as.integer;
-    if (!is_inside(i, v->count)) {
+    if (!direct_sequences_is_inside(i, v->count)) {
       return direct_check_fails(d, call, CHECK_WRITE, i, (int64_t)v->count);
     }
     items[i] = write->right;
@@ -144,7 +144,8 @@ static bool direct_permute(struct direct *d, const struct primitive_call *call,
   bool *taken = arena_alloc(d->arena, (size_t)v->count);
   for (uint64_t k = 0; k < v->count; k++) {
     const int64_t i = at->items[k].as.integer;
-    if (!is_inside(i, v->count)) return direct_check_fails(d, call, CHECK_PERMUTE_INDEX, i, n);
+    if (!direct_sequences_is_inside(i, v->count))
+      return direct_check_fails(d, call, CHECK_PERMUTE_INDEX, i, n);
     taken[i] = true;
     items[i] = v->items[k];
   }

@@ -86,7 +86,7 @@ static void evaluate_on_large_stack(struct evaluation *run) {
 }
 
 /* False without memory. */
-static bool report_run(struct evaluation *run, struct complaints *complaints) {
+static bool direct_report_run(struct evaluation *run, struct complaints *complaints) {
   struct memory_guard guard;
   memory_guard_begin(&guard);
   if (setjmp(guard.jump)) return false;
@@ -119,7 +119,7 @@ bool direct_evaluate(struct session *session, const struct checked *checked,
     complain(complaints, NESL_LIMIT, checked->value->source, checked->value->at,
              "there is not enough memory for the evaluation");
   } else if (!run.done) {
-    reported = report_run(&run, complaints);
+    reported = direct_report_run(&run, complaints);
   } else {
     if (cost) *cost = run.d.cost;
     if (options->random) {

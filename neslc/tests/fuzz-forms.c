@@ -16,7 +16,7 @@ enum {
   MOST_FORMS = 64
 };
 
-static void fail(const char *what, const struct diag_list *diags) {
+static void forms_fail(const char *what, const struct diag_list *diags) {
   fprintf(stderr, "fuzz-forms: %s\n", what);
   diag_print(diags, "fuzz-forms", 0, stderr);
   abort();
@@ -40,7 +40,7 @@ static const struct session *library_session(void) {
   arena_init(&arena, &heap);
   diag_list_init(&diags, &arena);
   session = session_new(&arena, false, &diags);
-  if (!session) fail("the library is broken", &diags);
+  if (!session) forms_fail("the library is broken", &diags);
   session_each(session, read_global, session);
   return session;
 }
@@ -81,7 +81,7 @@ static struct session *session_like(struct arena *arena, const struct session *f
 /* ---- forms ---- */
 
 /* Binds names to values without elements, so that forms may mention them. */
-static void bind_nothing(struct session *s, const struct checked *c) {
+static void forms_bind_nothing(struct session *s, const struct checked *c) {
   struct type *type = type_ground(s->arena, c->value->type, 0, NULL);
   struct column_kinds kinds = {.arena = s->arena};
   value_columns(type, &kinds);
@@ -91,25 +91,26 @@ static void bind_nothing(struct session *s, const struct checked *c) {
   session_bind_checked(s, c, &value);
 }
 
-static void compile(struct session *s, const struct checked *c, struct complaints *complaints) {
+static void forms_compile(struct session *s, const struct checked *c,
+                          struct complaints *complaints) {
   const struct flatten_options options = {.widths = {CVL_I64, CVL_F64}, .combine = true};
   if (session_find_missing(s, c->value, complaints)) return;
   const struct ir_program *program = flatten_expression(s, c->value, &options, complaints);
   if (!program && complaints->count == 0)
-    fail("refused without a complaint", complaints->diags);
-  if (program) bind_nothing(s, c);
+    forms_fail("refused without a complaint", complaints->diags);
+  if (program) forms_bind_nothing(s, c);
 }
 
 static void look_for_internal_errors(const struct diag_list *diags) {
   static const char mark[] = "internal error";
   for (size_t i = 0; i < diags->list.count; i++) {
     if (strncmp(diags->list.items[i].message, mark, sizeof mark - 1) == 0) {
-      fail("an internal error", diags);
+      forms_fail("an internal error", diags);
     }
   }
 }
 
-static void run_forms(struct arena *arena, const uint8_t *data, size_t size) {
+static void forms_run_forms(struct arena *arena, const uint8_t *data, size_t size) {
   struct session *s = session_like(arena, library_session());
   struct source *source = arena_alloc(arena, sizeof *source);
   *source = (struct source){.name = "fuzz",
@@ -128,8 +129,8 @@ static void run_forms(struct arena *arena, const uint8_t *data, size_t size) {
     if (reading == READ_END || reading == READ_MORE) return;
     if (reading != READ_FORM || form->kind == FORM_COMMAND) continue;
     bool fine = check_form(s, form, &complaints, &checked);
-    if (fine != (complaints.count == 0)) fail("complaints", &diags);
-    if (fine && checked.value) compile(s, &checked, &complaints);
+    if (fine != (complaints.count == 0)) forms_fail("complaints", &diags);
+    if (fine && checked.value) forms_compile(s, &checked, &complaints);
     look_for_internal_errors(&diags);
   }
 }
@@ -144,7 +145,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   struct memory_guard guard;
   memory_guard_begin(&guard);
   if (setjmp(guard.jump) == 0) {
-    run_forms(&arena, data, size);
+    forms_run_forms(&arena, data, size);
     memory_guard_end(&guard);
   }
   arena_free(&arena);

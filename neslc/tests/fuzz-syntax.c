@@ -9,7 +9,7 @@
 
 #include <stdlib.h>
 
-static void fail(const char *what, const struct reading_test *t) {
+static void syntax_fail(const char *what, const struct reading_test *t) {
   fprintf(stderr, "fuzz-syntax: %s\n", what);
   diag_print(&t->diags, "fuzz-syntax", 0, stderr);
   abort();
@@ -23,11 +23,11 @@ static void check_written(const struct form *form, const struct reading_test *fr
   reading_begin(&t, text, length);
   if (reading_next(&t, &again) != READ_FORM) {
     fwrite(text, 1, length, stderr);
-    fail("what was written does not read", &t);
+    syntax_fail("what was written does not read", &t);
   }
   if (!same_form(form, &again)) {
     fwrite(text, 1, length, stderr);
-    fail("what was written reads differently", from);
+    syntax_fail("what was written reads differently", from);
   }
   reading_end(&t);
   free(text);
@@ -43,8 +43,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     enum reading result = reading_next(&t, &form);
     if (result == READ_END) break;
     bool complained = t.complaints.count != 0;
-    if (complained != (result != READ_FORM) || t.complaints.count > 1) fail("complaints", &t);
-    if (result != READ_MORE && t.reader.at <= before) fail("no progress", &t);
+    if (complained != (result != READ_FORM) || t.complaints.count > 1)
+      syntax_fail("complaints", &t);
+    if (result != READ_MORE && t.reader.at <= before) syntax_fail("no progress", &t);
     if (result == READ_MORE && t.reader.at >= size) break;
     if (result == READ_FORM) check_written(&form, &t);
   }

@@ -40,7 +40,7 @@ struct names {
   size_t all, internal;
 };
 
-static void expect_message(void *context, struct global *g) {
+static void library_expect_message(void *context, struct global *g) {
   struct names *names = context;
   session_read(session, g);
   names->all++;
@@ -55,7 +55,7 @@ static void expect_message(void *context, struct global *g) {
 /* Every function is correct. Every name says what it is for. */
 Test(library, documentation, .init = start_classic, .fini = memory_end) {
   struct names names = {0};
-  session_each(session, expect_message, &names);
+  session_each(session, library_expect_message, &names);
   cr_expect_gt(names.all, 280);
   cr_expect_gt(names.all - names.internal, sizeof types / sizeof *types + 12); /* Ravel's own */
 }

@@ -11,15 +11,15 @@
 static struct diag_list diags;
 static struct complaints complaints;
 
-static void setup(void) {
+static void session_setup(void) {
   session_begin(false, &diags);
   complaints = (struct complaints){.diags = &diags};
 }
 
-TestSuite(session, .init = setup, .fini = memory_end);
+TestSuite(session, .init = session_setup, .fini = memory_end);
 
 /* Checks the forms of a text, of which the last stays in *last. */
-static void check_all(const char *text, struct checked *last) {
+static void session_check_all(const char *text, struct checked *last) {
   struct source *source = arena_alloc(&arena, sizeof *source);
   *source = (struct source){
       .name = "test.nesl", .text = text, .length = strlen(text), .first_line = 1};
@@ -38,7 +38,7 @@ static void check_all(const char *text, struct checked *last) {
 /* What compiling the last form of a text allocates. */
 static uint64_t bytes_to_compile(const char *text) {
   struct checked form = {0};
-  check_all(text, &form);
+  session_check_all(text, &form);
   struct heap work_heap;
   struct arena work;
   heap_init(&work_heap, 0);
@@ -63,23 +63,23 @@ Test(session, a_form_is_compiled_with_what_it_needs) {
 
 /* ---- functions of the library are read when they are named ---- */
 
-static void count_read(void *count, struct global *g) {
+static void session_count_read(void *count, struct global *g) {
   *(unsigned *)count += g->kind == GLOBAL_FUNCTION && g->scheme.type;
 }
 
 static unsigned functions_read(void) {
   unsigned count = 0;
-  session_each(session, count_read, &count);
+  session_each(session, session_count_read, &count);
   return count;
 }
 
 Test(session, what_is_not_named_is_not_read) {
   enum { A_FEW = 20, LEAST_BYTES = 1100000 };
   struct checked form;
-  check_all("function twice(n) = (n, n); twice(1);", &form);
+  session_check_all("function twice(n) = (n, n); twice(1);", &form);
   cr_expect_eq(functions_read(), 1, "twice");
   cr_expect_lt(heap.live, LEAST_BYTES);
-  check_all("function last(v) = reverse(v)[0];", &form);
+  session_check_all("function last(v) = reverse(v)[0];", &form);
   cr_expect(functions_read() > 3 && functions_read() < A_FEW, "%u", functions_read());
 }
 
@@ -121,7 +121,7 @@ Test(session, remembered_positions_are_those_counted) {
 
 /* Executes the forms of a text as the prompt does, each line a source of its own, looking for
  * garbage after each; the text of the last result. */
-static const char *run(const char *text) {
+static const char *session_run(const char *text) {
   static char *result;
   size_t size = 0;
   char *copy = strdup(text), *rest = copy;
@@ -171,7 +171,7 @@ static const char *run(const char *text) {
 }
 
 static void setup_regions(void) {
-  setup();
+  session_setup();
   session_collect_from_now(session);
 }
 
@@ -223,20 +223,21 @@ Test(regions, what_is_mentioned_stays) {
       {"eql(b, b);", "T"},
   };
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-    const char *result = run(cases[i].text);
+    const char *result = session_run(cases[i].text);
     cr_expect_str_eq(result, cases[i].result, "%s: %s", cases[i].text, result);
   }
 }
 
 /* Functions of the library mean those of the library, whenever they are read. */
 Test(regions, the_library_uses_its_own) {
-  const char *result = run("function _get(v, i) = v; function _series(s, d, n) = \"\";\n"
-                           "(reverse([1, 2]), _get(3, 4));");
+  const char *result =
+      session_run("function _get(v, i) = v; function _series(s, d, n) = \"\";\n"
+                  "(reverse([1, 2]), _get(3, 4));");
   cr_expect_str_eq(result, "([2, 1], 3)", "%s", result);
 }
 
 /* Whether there was memory to read a function. */
-static bool is_read(const char *name) {
+static bool session_is_read(const char *name) {
   struct memory_guard guard;
   memory_guard_begin(&guard);
   if (setjmp(guard.jump)) return false;
@@ -251,7 +252,7 @@ static bool are_visited(void) {
   struct memory_guard guard;
   memory_guard_begin(&guard);
   if (setjmp(guard.jump)) return false;
-  session_each(session, count_read, &count);
+  session_each(session, session_count_read, &count);
   memory_guard_end(&guard);
   return true;
 }
@@ -275,12 +276,12 @@ Test(regions, a_function_without_memory_is_read_again) {
   for (unsigned k = 1; !fine; k++) {
     struct region *region = session_begin_form(session);
     heap.fail_at = heap.count + k;
-    fine = is_read("wordify");
+    fine = session_is_read("wordify");
     heap.fail_at = 0;
     cr_assert_eq(session->arena, &region->arena);
     session_end_form(session, region);
     cr_assert_eq(regions_made(), functions_read());
-    const char *result = run("function same(v) = v; wordify(same(\"a bc\"));");
+    const char *result = session_run("function same(v) = v; wordify(same(\"a bc\"));");
     cr_expect_str_eq(result, "[\"a\", \"bc\"]", "%s", result);
     teardown_regions();
     setup_regions();
@@ -289,7 +290,7 @@ Test(regions, a_function_without_memory_is_read_again) {
 
 /* Bytes that a session has after so many times the forms. */
 static uint64_t live_after(const char *forms, unsigned times) {
-  for (unsigned i = 0; i < times; i++) run(forms);
+  for (unsigned i = 0; i < times; i++) session_run(forms);
   return heap.live;
 }
 

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void check_round_trip(const struct form *form, const char *from) {
+static void show_check_round_trip(const struct form *form, const char *from) {
   size_t length, length_twice;
   char *shown = shown_form(form, &length);
   struct reading_test t;
@@ -39,7 +39,7 @@ static char *file_text(const char *path, size_t *length) {
   return text;
 }
 
-static size_t check_file(const char *path) {
+static size_t show_check_file(const char *path) {
   struct reading_test t;
   struct form form;
   size_t length, forms = 0;
@@ -51,7 +51,7 @@ static size_t check_file(const char *path) {
     bool bad_name = t.complaints.first == NESL_PATTERN; /* errors/names: function 3(x) */
     cr_assert(result == READ_FORM || bad_name, "%s: %s", path,
               t.diags.list.count > 0 ? t.diags.list.items[0].message : "");
-    if (result == READ_FORM) check_round_trip(&form, path);
+    if (result == READ_FORM) show_check_round_trip(&form, path);
     forms++;
   }
   reading_end(&t);
@@ -68,7 +68,7 @@ static size_t check_folder(const char *folder) {
     snprintf(path, sizeof path, "%s/%s", folder, entry->d_name);
     size_t length = strlen(path);
     if (length > 5 && strcmp(path + length - 5, ".nesl") == 0) {
-      forms += check_file(path);
+      forms += show_check_file(path);
     } else if (entry->d_name[0] != '.' && strchr(entry->d_name, '.') == NULL) {
       forms += check_folder(path);
     }
@@ -96,31 +96,31 @@ struct random {
 };
 
 /* xorshift64* (Vigna, An experimental exploration of Marsaglia's xorshift generators, 2016). */
-static unsigned below(struct random *r, unsigned n) {
+static unsigned show_below(struct random *r, unsigned n) {
   r->state ^= r->state >> 12;
   r->state ^= r->state << 25;
   r->state ^= r->state >> 27;
   return (unsigned)((r->state * 0x2545f4914f6cdd1du) >> 33) % n;
 }
 
-static const struct name *name(struct random *r, const char *text) {
+static const struct name *test_show_name(struct random *r, const char *text) {
   return intern_name(r->names, text, strlen(text));
 }
 
-static const struct name *some_name(struct random *r) {
+static const struct name *show_some_name(struct random *r) {
   static const char *const names[] = {"x",    "y", "foo", "t",   "get",
                                       "show", "_", "sum", "elt", "not"};
-  return name(r, names[below(r, sizeof names / sizeof *names)]);
+  return test_show_name(r, names[show_below(r, sizeof names / sizeof *names)]);
 }
 
-static struct syntax *node(struct random *r, enum syntax_kind kind) {
+static struct syntax *show_node(struct random *r, enum syntax_kind kind) {
   struct syntax *e = arena_alloc(r->arena, sizeof *e);
   e->kind = (uint8_t)kind;
   return e;
 }
 
-static struct syntax *named(struct random *r, const struct name *n, const char *written) {
-  struct syntax *e = node(r, SYNTAX_NAME);
+static struct syntax *show_named(struct random *r, const struct name *n, const char *written) {
+  struct syntax *e = show_node(r, SYNTAX_NAME);
   e->as.name.name = n;
   e->builtin = written != NULL;
   e->as.name.written = written != NULL ? written : n->text;
@@ -129,167 +129,175 @@ static struct syntax *named(struct random *r, const struct name *n, const char *
 
 static struct syntax *parts(struct random *r, enum syntax_kind kind, struct syntax *left,
                             struct syntax *right) {
-  struct syntax *e = node(r, kind);
+  struct syntax *e = show_node(r, kind);
   e->as.part.left = left;
   e->as.part.right = right;
   return e;
 }
 
-static struct syntax_type *some_type(struct random *r, unsigned size) {
+static struct syntax_type *show_some_type(struct random *r, unsigned size) {
   struct syntax_type *type = arena_alloc(r->arena, sizeof *type);
-  type->kind = size == 0 ? SYNTAX_TYPE_NAME : (uint8_t)below(r, 4);
-  if (type->kind == SYNTAX_TYPE_NAME) type->name = some_name(r);
-  if (type->kind == SYNTAX_TYPE_NAME && below(r, 3) == 0) type->module = some_name(r);
-  if (type->kind != SYNTAX_TYPE_NAME || (size > 0 && below(r, 2) == 0)) {
-    type->left = some_type(r, size - 1);
+  type->kind = size == 0 ? SYNTAX_TYPE_NAME : (uint8_t)show_below(r, 4);
+  if (type->kind == SYNTAX_TYPE_NAME) type->name = show_some_name(r);
+  if (type->kind == SYNTAX_TYPE_NAME && show_below(r, 3) == 0) type->module = show_some_name(r);
+  if (type->kind != SYNTAX_TYPE_NAME || (size > 0 && show_below(r, 2) == 0)) {
+    type->left = show_some_type(r, size - 1);
   }
   if (type->kind == SYNTAX_TYPE_PAIR || type->kind == SYNTAX_TYPE_FUNCTION) {
-    type->right = some_type(r, size - 1);
+    type->right = show_some_type(r, size - 1);
   }
   return type;
 }
 
-static struct syntax *some(struct random *, unsigned size);
+static struct syntax *show_some(struct random *, unsigned size);
 
-static struct syntax *literal(struct random *r) {
+static struct syntax *show_literal(struct random *r) {
   static const double reals[] = {0, 1, 0.5, 1e300, 5e-324, 0.1, 3.0e10, 1e22, 123456.789};
-  struct syntax *e = node(r, (enum syntax_kind)below(r, SYNTAX_NAME));
+  struct syntax *e = show_node(r, (enum syntax_kind)show_below(r, SYNTAX_NAME));
   char *text;
   switch (e->kind) {
-  case SYNTAX_INT: e->as.integer = below(r, 3) == 0 ? INT64_MAX : (int64_t)below(r, 3); break;
-  case SYNTAX_FLOAT: e->as.real = reals[below(r, sizeof reals / sizeof *reals)]; break;
-  case SYNTAX_CHAR: e->as.character = (uint8_t)below(r, 256); break;
+  case SYNTAX_INT:
+    e->as.integer = show_below(r, 3) == 0 ? INT64_MAX : (int64_t)show_below(r, 3);
+    break;
+  case SYNTAX_FLOAT: e->as.real = reals[show_below(r, sizeof reals / sizeof *reals)]; break;
+  case SYNTAX_CHAR: e->as.character = (uint8_t)show_below(r, 256); break;
   default:
-    e->as.string.length = below(r, 6);
+    e->as.string.length = show_below(r, 6);
     e->as.string.text = text = arena_alloc(r->arena, 8);
-    for (size_t i = 0; i < e->as.string.length; i++) text[i] = "\\\"%;a\n\xc3\xa9"[below(r, 8)];
+    for (size_t i = 0; i < e->as.string.length; i++)
+      text[i] = "\\\"%;a\n\xc3\xa9"[show_below(r, 8)];
   }
   return e;
 }
 
-static struct syntax *slice(struct random *r, unsigned size, struct syntax *v,
-                            struct syntax *start) {
+static struct syntax *test_show_slice(struct random *r, unsigned size, struct syntax *v,
+                                      struct syntax *start) {
   static const char *const names[] = {"_slice_from", "_slice", "_slice_from_by", "_slice_by"};
-  const unsigned k = below(r, 4);
-  struct syntax *rest = k == 0 ? NULL : some(r, size);
-  if (k == 3) rest = parts(r, SYNTAX_PAIR, rest, some(r, size));
+  const unsigned k = show_below(r, 4);
+  struct syntax *rest = k == 0 ? NULL : show_some(r, size);
+  if (k == 3) rest = parts(r, SYNTAX_PAIR, rest, show_some(r, size));
   struct syntax *bounds = rest ? parts(r, SYNTAX_PAIR, start, rest) : start;
-  return parts(r, SYNTAX_APPLY, named(r, name(r, names[k]), "[::]"),
+  return parts(r, SYNTAX_APPLY, show_named(r, test_show_name(r, names[k]), "[::]"),
                parts(r, SYNTAX_PAIR, v, bounds));
 }
 
-static struct syntax *operation(struct random *r, unsigned size) {
+static struct syntax *show_operation(struct random *r, unsigned size) {
   static const char *const infix[] = {"->", "<-", "^",   "*",    "/",  "||", "+",
                                       "-",  "++", "==",  "/=",   "<",  "<=", ">",
                                       ">=", "or", "and", "nand", "xor"};
   static const char *const prefix[][2] = {{"length", "#"}, {"string", "@"}, {"negate", "-"}};
-  struct syntax *a = some(r, size), *b = some(r, size);
-  unsigned k = below(r, 9);
-  if (k == 8) return slice(r, size, a, b);
+  struct syntax *a = show_some(r, size), *b = show_some(r, size);
+  unsigned k = show_below(r, 9);
+  if (k == 8) return test_show_slice(r, size, a, b);
   if (k < 2) {
-    unsigned p = below(r, 3);
-    return parts(r, SYNTAX_APPLY, named(r, name(r, prefix[p][0]), prefix[p][1]), a);
+    unsigned p = show_below(r, 3);
+    return parts(r, SYNTAX_APPLY, show_named(r, test_show_name(r, prefix[p][0]), prefix[p][1]),
+                 a);
   }
   if (k == 2) {
-    return parts(r, SYNTAX_APPLY, named(r, name(r, "elt"), "[]"), parts(r, SYNTAX_PAIR, a, b));
+    return parts(r, SYNTAX_APPLY, show_named(r, test_show_name(r, "elt"), "[]"),
+                 parts(r, SYNTAX_PAIR, a, b));
   }
   if (k == 3) {
-    struct syntax *rest = parts(r, SYNTAX_PAIR, b, some(r, size));
-    return parts(r, SYNTAX_APPLY, named(r, name(r, "iseq"), "[:]"),
+    struct syntax *rest = parts(r, SYNTAX_PAIR, b, show_some(r, size));
+    return parts(r, SYNTAX_APPLY, show_named(r, test_show_name(r, "iseq"), "[:]"),
                  parts(r, SYNTAX_PAIR, a, rest));
   }
-  const char *operator= infix[below(r, sizeof infix / sizeof *infix)];
-  return parts(r, SYNTAX_APPLY, named(r, name(r, operator), operator),
+  const char *operator= infix[show_below(r, sizeof infix / sizeof *infix)];
+  return parts(r, SYNTAX_APPLY, show_named(r, test_show_name(r, operator), operator),
                parts(r, SYNTAX_PAIR, a, b));
 }
 
 static struct syntax *application(struct random *r, unsigned size) {
-  struct syntax *argument = some(r, size);
-  if (below(r, 4) == 0) {
+  struct syntax *argument = show_some(r, size);
+  if (show_below(r, 4) == 0) {
     struct syntax *option =
-        parts(r, SYNTAX_OPTION, named(r, some_name(r), NULL), some(r, size));
-    argument = below(r, 2) == 0 ? option : parts(r, SYNTAX_PAIR, argument, option);
+        parts(r, SYNTAX_OPTION, show_named(r, show_some_name(r), NULL), show_some(r, size));
+    argument = show_below(r, 2) == 0 ? option : parts(r, SYNTAX_PAIR, argument, option);
   }
-  return parts(r, SYNTAX_APPLY, some(r, size), argument);
+  return parts(r, SYNTAX_APPLY, show_some(r, size), argument);
 }
 
 /* Its pattern is one: else the text would be read as something else. */
-static struct syntax *loop(struct random *r, unsigned size) {
-  struct syntax *pattern = named(r, some_name(r), NULL);
-  if (below(r, 2) == 0) {
-    pattern = parts(r, SYNTAX_PAIR, pattern, named(r, some_name(r), NULL));
+static struct syntax *test_show_loop(struct random *r, unsigned size) {
+  struct syntax *pattern = show_named(r, show_some_name(r), NULL);
+  if (show_below(r, 2) == 0) {
+    pattern = parts(r, SYNTAX_PAIR, pattern, show_named(r, show_some_name(r), NULL));
   }
-  struct syntax *e = parts(r, SYNTAX_LOOP, pattern, some(r, size));
-  e->as.part.third = some(r, size);
-  e->as.part.fourth = some(r, size);
+  struct syntax *e = parts(r, SYNTAX_LOOP, pattern, show_some(r, size));
+  e->as.part.third = show_some(r, size);
+  e->as.part.fourth = show_some(r, size);
   return e;
 }
 
-static struct syntax *each(struct random *r, unsigned size) {
-  struct syntax *e = node(r, SYNTAX_EACH);
-  e->serial = below(r, 4) == 0;
-  e->as.each.count = 1 + below(r, 3);
+static struct syntax *show_each(struct random *r, unsigned size) {
+  struct syntax *e = show_node(r, SYNTAX_EACH);
+  e->serial = show_below(r, 4) == 0;
+  e->as.each.count = 1 + show_below(r, 3);
   e->as.each.generators = arena_alloc(r->arena, 4 * sizeof *e->as.each.generators);
   for (size_t i = 0; i < e->as.each.count; i++) {
     struct syntax_generator *g = &e->as.each.generators[i];
-    bool lone = below(r, 3) == 0;
-    g->pattern = lone ? named(r, some_name(r), NULL) : some(r, size);
-    g->source = lone ? g->pattern : some(r, size);
+    bool lone = show_below(r, 3) == 0;
+    g->pattern = lone ? show_named(r, show_some_name(r), NULL) : show_some(r, size);
+    g->source = lone ? g->pattern : show_some(r, size);
   }
-  e->as.each.body = below(r, 2) == 0 ? e->as.each.generators[0].pattern : some(r, size);
-  if (below(r, 3) == 0) e->as.each.sieve = some(r, size);
+  e->as.each.body =
+      show_below(r, 2) == 0 ? e->as.each.generators[0].pattern : show_some(r, size);
+  if (show_below(r, 3) == 0) e->as.each.sieve = show_some(r, size);
   return e;
 }
 
-static struct syntax *some(struct random *r, unsigned size) {
+static struct syntax *show_some(struct random *r, unsigned size) {
   struct syntax *e;
-  if (size == 0) return below(r, 2) == 0 ? literal(r) : named(r, some_name(r), NULL);
+  if (size == 0)
+    return show_below(r, 2) == 0 ? show_literal(r) : show_named(r, show_some_name(r), NULL);
   size--;
-  switch (below(r, 15)) {
-  case 14: return loop(r, size);
+  switch (show_below(r, 15)) {
+  case 14: return test_show_loop(r, size);
   case 13:
-    e = node(r, SYNTAX_FIELD);
-    e->as.field.record = some(r, size);
-    e->as.field.name = some_name(r);
+    e = show_node(r, SYNTAX_FIELD);
+    e->as.field.record = show_some(r, size);
+    e->as.field.name = show_some_name(r);
     return e;
   case 12:
-    e = node(r, SYNTAX_TYPED);
-    e->as.typed.inner = some(r, size);
-    e->as.typed.type = some_type(r, 2);
+    e = show_node(r, SYNTAX_TYPED);
+    e->as.typed.inner = show_some(r, size);
+    e->as.typed.type = show_some_type(r, 2);
     return e;
-  case 0: return literal(r);
-  case 1: return named(r, some_name(r), NULL);
-  case 2: return parts(r, SYNTAX_PAIR, some(r, size), some(r, size));
+  case 0: return show_literal(r);
+  case 1: return show_named(r, show_some_name(r), NULL);
+  case 2: return parts(r, SYNTAX_PAIR, show_some(r, size), show_some(r, size));
   case 3: return application(r, size);
-  case 4: return parts(r, SYNTAX_LAMBDA, some(r, size), some(r, size));
+  case 4: return parts(r, SYNTAX_LAMBDA, show_some(r, size), show_some(r, size));
   case 5:
   case 6:
-    e = parts(r, below(r, 2) == 0 ? SYNTAX_IF : SYNTAX_LET, some(r, size), some(r, size));
-    e->as.part.third = some(r, size);
+    e = parts(r, show_below(r, 2) == 0 ? SYNTAX_IF : SYNTAX_LET, show_some(r, size),
+              show_some(r, size));
+    e->as.part.third = show_some(r, size);
     return e;
   case 7:
-    e = node(r, SYNTAX_LIST);
-    e->as.list.count = 1 + below(r, 3);
+    e = show_node(r, SYNTAX_LIST);
+    e->as.list.count = 1 + show_below(r, 3);
     e->as.list.items = arena_alloc(r->arena, 4 * sizeof *e->as.list.items);
-    for (size_t i = 0; i < e->as.list.count; i++) e->as.list.items[i] = some(r, size);
+    for (size_t i = 0; i < e->as.list.count; i++) e->as.list.items[i] = show_some(r, size);
     return e;
   case 8:
-    e = node(r, SYNTAX_EMPTY);
-    e->as.type = some_type(r, 2);
+    e = show_node(r, SYNTAX_EMPTY);
+    e->as.type = show_some_type(r, 2);
     return e;
-  case 9: return each(r, size);
-  default: return operation(r, size);
+  case 9: return show_each(r, size);
+  default: return show_operation(r, size);
   }
 }
 
-static struct syntax_annotation *annotation(struct random *r) {
+static struct syntax_annotation *show_annotation(struct random *r) {
   struct syntax_annotation *a = arena_alloc(r->arena, sizeof *a);
-  a->type = some_type(r, 3);
-  a->count = below(r, 3);
+  a->type = show_some_type(r, 3);
+  a->count = show_below(r, 3);
   a->constraints = arena_alloc(r->arena, 4 * sizeof *a->constraints);
   for (size_t i = 0; i < a->count; i++) {
-    a->constraints[i].variable = some_name(r);
-    a->constraints[i].class_name = name(r, "number");
+    a->constraints[i].variable = show_some_name(r);
+    a->constraints[i].class_name = test_show_name(r, "number");
   }
   return a;
 }
@@ -298,30 +306,33 @@ static struct syntax_annotation *annotation(struct random *r) {
 static void name_fields(struct random *r, struct form *form) {
   size_t count = 1;
   for (const struct syntax_type *t = form->annotation->type;
-       t->kind == SYNTAX_TYPE_PAIR && below(r, 3) > 0; t = t->right) {
+       t->kind == SYNTAX_TYPE_PAIR && show_below(r, 3) > 0; t = t->right) {
     count++;
   }
   struct syntax_field *fields = arena_alloc(r->arena, count * sizeof *fields);
-  for (size_t i = 0; i < count; i++) fields[i].name = some_name(r);
+  for (size_t i = 0; i < count; i++) fields[i].name = show_some_name(r);
   form->fields = fields;
   form->field_count = count;
 }
 
 static void some_form(struct random *r, unsigned size, struct form *form) {
-  *form = (struct form){.kind = (uint8_t)below(r, FORM_COMMAND), .value = some(r, size)};
-  if (form->kind == FORM_ASSIGN || form->kind == FORM_FUNCTION) form->pattern = some(r, size);
+  *form =
+      (struct form){.kind = (uint8_t)show_below(r, FORM_COMMAND), .value = show_some(r, size)};
+  if (form->kind == FORM_ASSIGN || form->kind == FORM_FUNCTION)
+    form->pattern = show_some(r, size);
   if (form->kind < FORM_FUNCTION) return;
-  form->name = some_name(r);
+  form->name = show_some_name(r);
   if (form->kind == FORM_DATATYPE) {
     form->value = NULL;
-    form->annotation = annotation(r);
-    if (below(r, 2) == 0) name_fields(r, form);
+    form->annotation = show_annotation(r);
+    if (show_below(r, 2) == 0) name_fields(r, form);
     return;
   }
-  if (below(r, 4) == 0) form->name = name(r, below(r, 2) == 0 ? "+" : "nand");
-  if (below(r, 3) == 0) form->documentation = "says \"what\"";
-  if (below(r, 2) == 0) form->annotation = annotation(r);
-  if (form->annotation != NULL && below(r, 4) == 0) form->value = NULL;
+  if (show_below(r, 4) == 0)
+    form->name = test_show_name(r, show_below(r, 2) == 0 ? "+" : "nand");
+  if (show_below(r, 3) == 0) form->documentation = "says \"what\"";
+  if (show_below(r, 2) == 0) form->annotation = show_annotation(r);
+  if (form->annotation != NULL && show_below(r, 4) == 0) form->value = NULL;
 }
 
 Test(show, random_trees_round_trip) {
@@ -335,7 +346,7 @@ Test(show, random_trees_round_trip) {
     some_form(&random, 1 + i % 5, &form);
     char from[64];
     snprintf(from, sizeof from, "RAVEL_SEED=%llu, tree %u", (unsigned long long)seed, i);
-    check_round_trip(&form, from);
+    show_check_round_trip(&form, from);
     reading_end(&t);
   }
 }

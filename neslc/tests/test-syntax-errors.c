@@ -12,7 +12,7 @@ struct expected {
   bool more;           /* another line may mend it */
 };
 
-static void check(const struct expected *e) {
+static void syntax_errors_check(const struct expected *e) {
   struct reading_test t;
   struct form form;
   reading_begin(&t, e->text, strlen(e->text));
@@ -169,7 +169,7 @@ Test(syntax_errors, each_kind_says_what_was_read_and_what_was_expected) {
       {"datatype (int);", 1, 10, "expected the name of the datatype, read `(`", false},
       {"load 3 +;", 1, 9, "expected an expression behind `+`, read `;`", false},
   };
-  for (size_t i = 0; i < sizeof table / sizeof *table; i++) check(&table[i]);
+  for (size_t i = 0; i < sizeof table / sizeof *table; i++) syntax_errors_check(&table[i]);
 }
 
 Test(syntax_errors, what_other_languages_have_instead) {
@@ -198,7 +198,7 @@ Test(syntax_errors, what_other_languages_have_instead) {
       {"1\xe2\x80\x8b+ 2;", 1, 2, "this is a zero-width space, U+200B", false},
       {"1 \xef\xbb\xbf+ 2;", 1, 3, "this is a byte order mark, U+FEFF, within the text", false},
   };
-  for (size_t i = 0; i < sizeof table / sizeof *table; i++) check(&table[i]);
+  for (size_t i = 0; i < sizeof table / sizeof *table; i++) syntax_errors_check(&table[i]);
 }
 
 /* The first remark on a text, at this column; NULL: there is none. */
@@ -242,7 +242,7 @@ Test(syntax_errors, words_of_other_languages_are_remarked_on) {
 enum { REPORTED = 4096 };
 
 /* The text of all diagnostics of the first form. */
-static void report(const char *text, char *out) {
+static void syntax_errors_report(const char *text, char *out) {
   struct reading_test t;
   struct form form;
   reading_begin(&t, text, strlen(text));
@@ -255,7 +255,7 @@ static void report(const char *text, char *out) {
 
 static void check_report(const char *text, const char *expected) {
   char out[REPORTED];
-  report(text, out);
+  syntax_errors_report(text, out);
   cr_assert_str_eq(out, expected);
 }
 
@@ -294,7 +294,7 @@ Test(syntax_errors, long_lines_are_cut_around_the_marks) {
   memcpy(text + 300, " ~~~ ", 5);
   text[sizeof text - 1] = '\0';
   char out[REPORTED];
-  report(text, out);
+  syntax_errors_report(text, out);
   const char *line = strchr(out, '\n') + 1, *marks = strchr(line, '\n') + 1;
   cr_assert_lt(marks - line, 120);
   cr_assert_eq(strncmp(line, "    1 | ...aaaa", 15), 0, "%s", out);

@@ -21,7 +21,7 @@ static void check_same(const char *text, const char *meaning) {
 }
 
 /* The form's canonical text. */
-static void check_shown(const char *text, const char *canonical) {
+static void syntax_check_shown(const char *text, const char *canonical) {
   struct reading_test t;
   struct form form;
   reading_begin(&t, text, strlen(text));
@@ -34,7 +34,7 @@ static void check_shown(const char *text, const char *canonical) {
   reading_end(&t);
 }
 
-static struct syntax *read_value(struct reading_test *t, const char *text) {
+static struct syntax *syntax_read_value(struct reading_test *t, const char *text) {
   struct form form;
   reading_begin(t, text, strlen(text));
   cr_assert_eq(reading_next(t, &form), READ_FORM, "%s", text);
@@ -223,7 +223,7 @@ Test(syntax, library_functions_of_operators_are_marked) {
                {"a <- b;", "<-", "<-"}};
   for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
     struct reading_test t;
-    const struct syntax *e = read_value(&t, table[i].text);
+    const struct syntax *e = syntax_read_value(&t, table[i].text);
     cr_assert_eq(e->kind, SYNTAX_APPLY);
     cr_assert(e->as.part.left->builtin);
     cr_assert_str_eq(e->as.part.left->as.name.name->text, table[i].name);
@@ -231,7 +231,7 @@ Test(syntax, library_functions_of_operators_are_marked) {
     reading_end(&t);
   }
   struct reading_test t;
-  const struct syntax *range = read_value(&t, "[s:e:d];");
+  const struct syntax *range = syntax_read_value(&t, "[s:e:d];");
   const struct syntax *sde = range->as.part.right;
   cr_assert_str_eq(sde->as.part.left->as.name.name->text, "s");
   cr_assert_str_eq(sde->as.part.right->as.part.left->as.name.name->text, "d");
@@ -258,25 +258,25 @@ Test(syntax, literals_have_their_values) {
                {"1.7976931348623157e308;", 0x1.fffffffffffffp1023, true}};
   for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
     struct reading_test t;
-    const struct syntax *e = read_value(&t, table[i].text);
+    const struct syntax *e = syntax_read_value(&t, table[i].text);
     cr_assert_eq(e->kind, table[i].real ? SYNTAX_FLOAT : SYNTAX_INT, "%s", table[i].text);
     cr_assert_eq(table[i].real ? e->as.real : (double)e->as.integer, table[i].value);
     reading_end(&t);
   }
   struct reading_test t;
-  cr_assert_eq(read_value(&t, "9223372036854775807;")->as.integer, INT64_MAX);
+  cr_assert_eq(syntax_read_value(&t, "9223372036854775807;")->as.integer, INT64_MAX);
   reading_end(&t);
-  const struct syntax *e = read_value(&t, "\"a\\\"\\\\\\n\nb\";");
+  const struct syntax *e = syntax_read_value(&t, "\"a\\\"\\\\\\n\nb\";");
   cr_assert_eq(e->as.string.length, 6);
   cr_assert_eq(memcmp(e->as.string.text, "a\"\\n\nb", 6), 0);
   reading_end(&t);
-  cr_assert_eq(read_value(&t, "`\n;")->as.character, '\n');
+  cr_assert_eq(syntax_read_value(&t, "`\n;")->as.character, '\n');
   reading_end(&t);
 }
 
 Test(syntax, trees_have_source_spans) {
   struct reading_test t;
-  const struct syntax *e = read_value(&t, "x + (y * 2)[1];");
+  const struct syntax *e = syntax_read_value(&t, "x + (y * 2)[1];");
   cr_assert_eq(e->at.start, 0);
   cr_assert_eq(e->at.end, 14);
   cr_assert_eq(e->mark.start, 2);
@@ -318,7 +318,7 @@ Test(syntax, commands_keep_their_words) {
   reading_end(&t);
 }
 
-static bool is_own(void *context, const struct name *name) {
+static bool syntax_is_own(void *context, const struct name *name) {
   return strcmp(name->text, context) == 0;
 }
 
@@ -335,7 +335,7 @@ Test(syntax, words_of_commands_may_be_names) {
                                   FORM_COMMAND,    FORM_EXPRESSION, FORM_ASSIGN};
   struct form form;
   reading_begin(&t, text, sizeof text - 1);
-  t.reader.redefines = is_own;
+  t.reader.redefines = syntax_is_own;
   t.reader.context = (void *)(uintptr_t) "set";
   for (size_t i = 0; i < sizeof kinds; i++) {
     cr_assert_eq(reading_next(&t, &form), READ_FORM, "form %zu", i);
@@ -346,8 +346,8 @@ Test(syntax, words_of_commands_may_be_names) {
 }
 
 Test(syntax, types_of_modules) {
-  check_shown("function g(x : m . point):[m.t(int)]->m.point=x;",
-              "function g((x : m.point)) : [m.t(int)] -> m.point = x;");
+  syntax_check_shown("function g(x : m . point):[m.t(int)]->m.point=x;",
+                     "function g((x : m.point)) : [m.t(int)] -> m.point = x;");
 }
 
 Test(syntax, types_of_functions) {
@@ -365,48 +365,48 @@ Test(syntax, types_of_functions) {
 }
 
 Test(syntax, canonical_layout) {
-  check_shown("((a+b)*c)-(d*e);", "(a + b) * c - d * e;");
-  check_shown("(if a then b else c)+1;", "(if a then b else c) + 1;");
-  check_shown("1+(if a then b else c);", "1 + if a then b else c;");
-  check_shown("1+(x=>x), 2;", "1 + (x => x), 2;");
-  check_shown("(-x)[0];", "(-x)[0];");
-  check_shown("-(x[0]);", "-x[0];");
-  check_shown("(not x)[0];", "(not(x))[0];");
-  check_shown("not x[0];", "not(x[0]);");
-  check_shown("(not)-x;", "(not) - x;");
-  check_shown("(not), x;", "not, x;");
-  check_shown("f (x);", "f(x);");
-  check_shown("f{x:x in v};", "f({x : x in v});");
-  check_shown("(get(v,i));", "(get(v, i));");
-  check_shown("((show) + 1);", "(show + 1);");
-  check_shown("([]int)(3);", "([] int)(3);");
-  check_shown("[0:n:1];", "[0:n];");
-  check_shown("function f x:int->(int,int)=x,x;",
-              "function f(x) : int -> (int, int) = (x, x);");
-  check_shown("function +(x, y) \"adds\" = primitive;",
-              "function +(x, y) \"adds\" = primitive;");
-  check_shown("datatype p(a:int,g:int->int,b:([c],c))::(c in any);",
-              "datatype p(a : int, g : int -> int, b : ([c], c)) :: (c in any);");
-  check_shown("(1).a;", "(1).a;");
-  check_shown("(2.5 .b).c[0].d;", "(2.5).b.c[0].d;");
-  check_shown("datatype p(a,[b])::(a in any;b in number);",
-              "datatype p(a, [b]) :: (a in any; b in number);");
-  check_shown("2.0 + 1e30 * `;;", "2.0 + 1e+30 * `;;");
-  check_shown("function average(values) = let total = sum(values); count = #values in "
-              "if count == 0 then 0.0 else total / float(count);",
-              "function average(values) =\n"
-              "  let total = sum(values); count = #values\n"
-              "  in if count == 0 then 0.0 else total / float(count);");
-  check_shown(
+  syntax_check_shown("((a+b)*c)-(d*e);", "(a + b) * c - d * e;");
+  syntax_check_shown("(if a then b else c)+1;", "(if a then b else c) + 1;");
+  syntax_check_shown("1+(if a then b else c);", "1 + if a then b else c;");
+  syntax_check_shown("1+(x=>x), 2;", "1 + (x => x), 2;");
+  syntax_check_shown("(-x)[0];", "(-x)[0];");
+  syntax_check_shown("-(x[0]);", "-x[0];");
+  syntax_check_shown("(not x)[0];", "(not(x))[0];");
+  syntax_check_shown("not x[0];", "not(x[0]);");
+  syntax_check_shown("(not)-x;", "(not) - x;");
+  syntax_check_shown("(not), x;", "not, x;");
+  syntax_check_shown("f (x);", "f(x);");
+  syntax_check_shown("f{x:x in v};", "f({x : x in v});");
+  syntax_check_shown("(get(v,i));", "(get(v, i));");
+  syntax_check_shown("((show) + 1);", "(show + 1);");
+  syntax_check_shown("([]int)(3);", "([] int)(3);");
+  syntax_check_shown("[0:n:1];", "[0:n];");
+  syntax_check_shown("function f x:int->(int,int)=x,x;",
+                     "function f(x) : int -> (int, int) = (x, x);");
+  syntax_check_shown("function +(x, y) \"adds\" = primitive;",
+                     "function +(x, y) \"adds\" = primitive;");
+  syntax_check_shown("datatype p(a:int,g:int->int,b:([c],c))::(c in any);",
+                     "datatype p(a : int, g : int -> int, b : ([c], c)) :: (c in any);");
+  syntax_check_shown("(1).a;", "(1).a;");
+  syntax_check_shown("(2.5 .b).c[0].d;", "(2.5).b.c[0].d;");
+  syntax_check_shown("datatype p(a,[b])::(a in any;b in number);",
+                     "datatype p(a, [b]) :: (a in any; b in number);");
+  syntax_check_shown("2.0 + 1e30 * `;;", "2.0 + 1e+30 * `;;");
+  syntax_check_shown("function average(values) = let total = sum(values); count = #values in "
+                     "if count == 0 then 0.0 else total / float(count);",
+                     "function average(values) =\n"
+                     "  let total = sum(values); count = #values\n"
+                     "  in if count == 0 then 0.0 else total / float(count);");
+  syntax_check_shown(
       "loop x,y=(0,loop z=1 while z<3 do 2*z) while x<9 do (while(x),y);",
       "loop (x, y) = (0, loop z = 1 while z < 3 do 2 * z) while x < 9 do (while(x), y);");
-  check_shown(
+  syntax_check_shown(
       "loop state = aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa while bbbbbbbbbbbbbbbbbbbbbbbbbbbbbb "
       "do ccccccccccccccccccccccccccccccccccccccc;",
       "loop state = aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa\n"
       "  while bbbbbbbbbbbbbbbbbbbbbbbbbbbbbb\n"
       "  do ccccccccccccccccccccccccccccccccccccccc;");
-  check_shown(
+  syntax_check_shown(
       "let total = [aaaaaaaaaaaaaaaaaaaa, bbbbbbbbbbbbbbbbbbbb, cccccccccccccccccccccc, ddd]"
       "; count = 3 in if a then b else if c then d else let eeeeeeeeeeeeeeeeeeee = "
       "ffffffffffffffffffffffffffffff in ggggggggggggggggggggggggg;",

@@ -16,11 +16,11 @@ static struct type float_type = {.tag = TYPE_FLOAT};
 static struct type bool_type = {.tag = TYPE_BOOL};
 static struct type char_type = {.tag = TYPE_CHAR};
 
-static struct type sequence(struct type *element) {
+static struct type value_sequence(struct type *element) {
   return (struct type){.tag = TYPE_SEQUENCE, .part = {element}};
 }
 
-static struct type pair(struct type *left, struct type *right) {
+static struct type test_value_pair(struct type *left, struct type *right) {
   return (struct type){.tag = TYPE_PAIR, .part = {left, right}};
 }
 
@@ -28,7 +28,7 @@ static struct type generic(uint32_t number) {
   return (struct type){.tag = TYPE_VARIABLE, .generic = true, .number = number};
 }
 
-static const struct name *name_of(struct intern *names, const char *text) {
+static const struct name *value_name_of(struct intern *names, const char *text) {
   return intern_name(names, text, strlen(text));
 }
 
@@ -50,8 +50,8 @@ static const struct name *name_of(struct intern *names, const char *text) {
 #define NO_LENGTHS                                                                             \
   { .kind = COLUMN_SEGDES, .length = 0 }
 
-static void check(struct type *type, struct column *columns, uint32_t count,
-                  uint64_t print_length, const char *expected) {
+static void value_check(struct type *type, struct column *columns, uint32_t count,
+                        uint64_t print_length, const char *expected) {
   struct nesl_value value = {.type = type, .count = count, .columns = columns};
   char *text;
   size_t size;
@@ -69,8 +69,9 @@ static void check(struct type *type, struct column *columns, uint32_t count,
   }
 }
 #define shows(expected, length, type, ...)                                                     \
-  check(type, (struct column[]){__VA_ARGS__},                                                  \
-        sizeof((struct column[]){__VA_ARGS__}) / sizeof(struct column), length, expected)
+  value_check(type, (struct column[]){__VA_ARGS__},                                            \
+              sizeof((struct column[]){__VA_ARGS__}) / sizeof(struct column), length,          \
+              expected)
 
 Test(value, scalars) {
   shows("-7", 100, &int_type, INTS(-7));
@@ -81,7 +82,8 @@ Test(value, scalars) {
 }
 
 Test(value, sequences) {
-  struct type ints = sequence(&int_type), nested = sequence(&ints), deep = sequence(&nested);
+  struct type ints = value_sequence(&int_type), nested = value_sequence(&ints),
+              deep = value_sequence(&nested);
   shows("[1, 2, 3]", 100, &ints, LENGTHS(3), INTS(1, 2, 3));
   shows("[]", 100, &ints, LENGTHS(0), NO_INTS);
   shows("[[1], [], [2, 3]]", 100, &nested, LENGTHS(3), LENGTHS(1, 0, 2), INTS(1, 2, 3));
@@ -90,7 +92,7 @@ Test(value, sequences) {
 }
 
 Test(value, strings) {
-  struct type string = sequence(&char_type), strings = sequence(&string);
+  struct type string = value_sequence(&char_type), strings = value_sequence(&string);
   shows("\"a\\\"b\\\\c\"", 0, &string, LENGTHS(5), INTS('a', '"', 'b', '\\', 'c'));
   shows("\"\"", 100, &string, LENGTHS(0), NO_INTS);
   shows("[\"ab\", \"\",...]", 2, &strings, LENGTHS(3), LENGTHS(2, 0, 1), INTS('a', 'b', 'c'));
@@ -98,8 +100,8 @@ Test(value, strings) {
 }
 
 Test(value, long_sequences_are_cut_at_every_level) {
-  struct type ints = sequence(&int_type), nested = sequence(&ints);
-  struct type left = pair(&nested, &int_type);
+  struct type ints = value_sequence(&int_type), nested = value_sequence(&ints);
+  struct type left = test_value_pair(&nested, &int_type);
   shows("[0, 1,...]", 2, &ints, LENGTHS(3), INTS(0, 1, 2));
   shows("[0, 1]", 2, &ints, LENGTHS(2), INTS(0, 1));
   shows("[[1, 2,...], [4],...]", 2, &nested, LENGTHS(3), LENGTHS(3, 1, 2),
@@ -107,8 +109,8 @@ Test(value, long_sequences_are_cut_at_every_level) {
   shows("([[1,...],...], 9)", 1, &left, LENGTHS(2), LENGTHS(2, 1), INTS(1, 2, 3), INTS(9));
 }
 
-static void limited(struct type *type, struct column *columns, uint32_t count, uint64_t most,
-                    const char *expected) {
+static void value_limited(struct type *type, struct column *columns, uint32_t count,
+                          uint64_t most, const char *expected) {
   struct nesl_value value = {.type = type, .count = count, .columns = columns};
   char text[256];
   FILE *out = fmemopen(text, sizeof text, "w");
@@ -120,7 +122,8 @@ static void limited(struct type *type, struct column *columns, uint32_t count, u
 
 /* Rows count, too; what is cut by the length of one sequence keeps its own mark. */
 Test(value, elements_of_all_levels_are_limited) {
-  struct type ints = sequence(&int_type), nested = sequence(&ints), both = pair(&nested, &ints);
+  struct type ints = value_sequence(&int_type), nested = value_sequence(&ints),
+              both = test_value_pair(&nested, &ints);
   struct column columns[] = {LENGTHS(3), LENGTHS(2, 5, 1), INTS(1, 2, 3, 4, 5, 6, 7, 8),
                              LENGTHS(2), INTS(9, 10)};
   static const char *const expected[] = {"([[1, 2], [3, 4, 5, 6,...], [8]], [9, 10])",
@@ -128,20 +131,23 @@ Test(value, elements_of_all_levels_are_limited) {
                                          "([[1, ... 1 more], ... 2 more], [... 2 more])",
                                          "([[1, 2], ... 2 more], [... 2 more])",
                                          "([[1, 2], [... 5 more], ... 1 more], [... 2 more])"};
-  for (uint64_t most = 0; most < 5; most++) limited(&both, columns, 5, most, expected[most]);
-  limited(&both, columns, 5, 11, "([[1, 2], [3, 4, 5, 6,...], [8]], [9, ... 1 more])");
-  limited(&both, columns, 5, 12, expected[0]);
+  for (uint64_t most = 0; most < 5; most++)
+    value_limited(&both, columns, 5, most, expected[most]);
+  value_limited(&both, columns, 5, 11, "([[1, 2], [3, 4, 5, 6,...], [8]], [9, ... 1 more])");
+  value_limited(&both, columns, 5, 12, expected[0]);
   int64_t *many = calloc(1234567, sizeof *many);
   struct column long_one[] = {LENGTHS(1234567),
                               {.kind = COLUMN_INT, .length = 1234567, .as.ints = many}};
-  limited(&ints, long_one, 2, 2, "[0, 0, ... 1,234,565 more]");
+  value_limited(&ints, long_one, 2, 2, "[0, 0, ... 1,234,565 more]");
   free(many);
 }
 
 Test(value, pairs) {
-  struct type floats = pair(&int_type, &float_type), three = pair(&bool_type, &floats);
-  struct type left = pair(&floats, &floats), pairs = sequence(&left);
-  struct type ints = sequence(&int_type), mixed = pair(&ints, &three), many = sequence(&mixed);
+  struct type floats = test_value_pair(&int_type, &float_type),
+              three = test_value_pair(&bool_type, &floats);
+  struct type left = test_value_pair(&floats, &floats), pairs = value_sequence(&left);
+  struct type ints = value_sequence(&int_type), mixed = test_value_pair(&ints, &three),
+              many = value_sequence(&mixed);
   shows("(F, 1, 0.5)", 100, &three, BOOLS(0), INTS(1), FLOATS(0.5));
   shows("((1, 0.5), 2, 1.5)", 100, &left, INTS(1), FLOATS(0.5), INTS(2), FLOATS(1.5));
   shows("[((1, 0.5), 3, 0.0), ((2, 1.0), 4, -1.0)]", 100, &pairs, LENGTHS(2), INTS(1, 2),
@@ -153,9 +159,10 @@ Test(value, pairs) {
 Test(value, datatypes) {
   struct intern names;
   intern_init(&names, &arena);
-  struct type a = generic(0), two = pair(&a, &a), as = sequence(&a), list = pair(&as, &two);
-  struct datatype twice = {.name = name_of(&names, "twice"), .contents = &two};
-  struct datatype box = {.name = name_of(&names, "box"), .contents = &list};
+  struct type a = generic(0), two = test_value_pair(&a, &a), as = value_sequence(&a),
+              list = test_value_pair(&as, &two);
+  struct datatype twice = {.name = value_name_of(&names, "twice"), .contents = &two};
+  struct datatype box = {.name = value_name_of(&names, "box"), .contents = &list};
   /* twice(box(int)): the a of box is an int, the a of twice a box. */
   struct type *of_int[] = {&int_type};
   struct type boxed = {
@@ -169,7 +176,7 @@ Test(value, datatypes) {
 }
 
 Test(value, functions_are_their_captured_variables) {
-  struct type a = generic(2), as = sequence(&a), variable = generic(2);
+  struct type a = generic(2), as = value_sequence(&a), variable = generic(2);
   struct local x = {.type = &as}, y = {.type = &bool_type};
   struct local *captured[] = {&x, &y};
   struct type *variables[] = {&variable}, *arguments[] = {&float_type};
@@ -181,11 +188,11 @@ Test(value, functions_are_their_captured_variables) {
   struct type identity = {
       .tag = TYPE_IDENTITY, .lambda = &lambda, .argument_count = 1, .arguments = arguments};
   struct type function = {.tag = TYPE_FUNCTION, .part = {&int_type, &int_type, &identity}};
-  struct type both = pair(&function, &int_type);
+  struct type both = test_value_pair(&function, &int_type);
   shows("(fn, 3)", 100, &both, LENGTHS(2), FLOATS(0.5, 1.5), BOOLS(1), INTS(3));
   struct type named = {.tag = TYPE_IDENTITY};
   struct type known = {.tag = TYPE_FUNCTION, .part = {&int_type, &int_type, &named}};
-  struct type functions = sequence(&known);
+  struct type functions = value_sequence(&known);
   shows("[fn, fn]", 100, &functions, LENGTHS(2));
 }
 
@@ -249,7 +256,7 @@ Test(value, floats_have_as_many_digits_as_are_needed) {
 }
 
 Test(value, nonfinite_floats_are_found) {
-  struct type floats = sequence(&float_type);
+  struct type floats = value_sequence(&float_type);
   struct column fine[] = {LENGTHS(2), FLOATS(1.0, 2.0)}, bad[] = {LENGTHS(2), FLOATS(1.0, NAN)};
   struct nesl_value value = {.type = &floats, .count = 2, .columns = fine};
   cr_expect_not(value_nonfinite(&value));

@@ -121,8 +121,8 @@ static void remark_on_argument(struct checker *ck, const struct syntax *written,
   }
 }
 
-static struct core *apply_callee(struct checker *ck, const struct syntax *e,
-                                 struct core *callee, struct core *argument) {
+static struct core *nesl_apply_callee(struct checker *ck, const struct syntax *e,
+                                      struct core *callee, struct core *argument) {
   struct type *function = type_of(callee->type);
   if (function->tag == TYPE_VARIABLE) {
     struct type *made =
@@ -319,7 +319,7 @@ static struct core *check_power(struct checker *ck, const struct syntax *e, int6
   const struct syntax *base = e->as.part.right->as.part.left;
   struct core *power = check_name(ck, e->as.part.left);
   struct core *pair = check_expression(ck, e->as.part.right);
-  struct type *result = apply_callee(ck, e, power, pair)->type;
+  struct type *result = nesl_apply_callee(ck, e, power, pair)->type;
   struct core *value = pair->as.part.left;
   struct global *times = session_library(ck->session, "*");
   if (!times) return make_core_apply(ck, e, power, pair, result);
@@ -336,7 +336,7 @@ static struct core *check_power(struct checker *ck, const struct syntax *e, int6
         core_make(ck, CORE_PAIR, e, type_pair(ck->arena, product->type, factor->type));
     both->as.part.left = product;
     both->as.part.right = factor;
-    product = apply_callee(ck, e, check_global_use(ck, e->as.part.left, times), both);
+    product = nesl_apply_callee(ck, e, check_global_use(ck, e->as.part.left, times), both);
   }
   struct core *core = core_make(ck, CORE_LET, e, product->type);
   core->as.part.left = value;
@@ -382,5 +382,5 @@ struct core *check_apply(struct checker *ck, const struct syntax *e) {
   } else {
     argument = check_expression(ck, written);
   }
-  return apply_callee(ck, e, callee, argument);
+  return nesl_apply_callee(ck, e, callee, argument);
 }

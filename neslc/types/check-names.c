@@ -51,7 +51,8 @@ static bool is_truth(const struct name *name) {
   return strcmp(name->text, "t") == 0 || strcmp(name->text, "f") == 0;
 }
 
-static bool is_library_name(const struct session *session, const struct name *name) {
+static bool check_names_is_library_name(const struct session *session,
+                                        const struct name *name) {
   return table_get(session->library, name) || is_truth(name);
 }
 
@@ -62,7 +63,7 @@ static struct global *global_of(struct checker *ck, const struct syntax *e) {
   if (e->qualified) return table_get(session->globals, name);
   struct global *self = e->builtin ? NULL : begun_global(ck, name);
   if (self) return self;
-  if (e->builtin || (ck->source->closed && is_library_name(session, name)))
+  if (e->builtin || (ck->source->closed && check_names_is_library_name(session, name)))
     return session_read(session, table_get(session->library, name));
   struct global *global = module_find(session, name);
   /* `t` and `f` are constants until the program has defined them. */

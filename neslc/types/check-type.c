@@ -203,7 +203,8 @@ struct type *check_type(struct checker *ck, const struct syntax_type *t,
 
 /* ---- a type alone ---- */
 
-static struct syntax_type *read_type(struct reader *r, struct complaints *complaints) {
+static struct syntax_type *check_type_read_type(struct reader *r,
+                                                struct complaints *complaints) {
   r->complaints = complaints;
   parse_begin(r, 0);
   read_token(r);
@@ -225,7 +226,7 @@ struct type *session_read_type(struct session *session, const struct source *sou
                        .frame = &frame};
   reader_init(&reader, session->arena, &session->names, source);
   const struct type_names names = {0};
-  const struct syntax_type *syntax = read_type(&reader, &own);
+  const struct syntax_type *syntax = check_type_read_type(&reader, &own);
   struct type *type = syntax ? check_type(&ck, syntax, &names) : NULL;
   if (!complaints->count) complaints->first = own.first;
   complaints->count += own.count;

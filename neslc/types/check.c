@@ -74,7 +74,7 @@ static bool check_chunk_size(struct checker *ck, const struct core *value) {
   return false;
 }
 
-static bool check_value(struct checker *ck, const struct form *form, struct checked *out) {
+static bool nesl_check_value(struct checker *ck, const struct form *form, struct checked *out) {
   if (form->kind == FORM_ASSIGN &&
       !pattern_is_legal(ck, form->pattern, PATTERN_OF_ASSIGNMENT)) {
     return false;
@@ -113,7 +113,7 @@ bool check_form(struct session *session, const struct form *form, struct complai
   bool good = false;
   switch ((enum form_kind)form->kind) {
   case FORM_EXPRESSION:
-  case FORM_ASSIGN: good = check_value(&ck, form, out); break;
+  case FORM_ASSIGN: good = nesl_check_value(&ck, form, out); break;
   case FORM_FUNCTION: good = check_function(&ck, form, out); break;
   case FORM_DATATYPE: good = check_datatype(&ck, form, out); break;
   case FORM_COMMAND: break;
@@ -127,13 +127,13 @@ bool check_form(struct session *session, const struct form *form, struct complai
 /* ---- binding ---- */
 
 /* Binds the variables of a pattern to the columns from `first` on. */
-static void bind_pattern(struct session *session, const struct core_pattern *p,
-                         struct type *ground, const struct column *columns) {
+static void check_bind_pattern(struct session *session, const struct core_pattern *p,
+                               struct type *ground, const struct column *columns) {
   ground = type_of(ground);
   if (p->kind == PATTERN_PAIR) {
-    bind_pattern(session, p->left, ground->part[0], columns);
-    bind_pattern(session, p->right, ground->part[1],
-                 columns + value_column_count(ground->part[0]));
+    check_bind_pattern(session, p->left, ground->part[0], columns);
+    check_bind_pattern(session, p->right, ground->part[1],
+                       columns + value_column_count(ground->part[0]));
     return;
   }
   struct scheme scheme = scheme_of_part(session->arena, p->type);
@@ -144,7 +144,7 @@ static void bind_pattern(struct session *session, const struct core_pattern *p,
 void session_bind_checked(struct session *session, const struct checked *checked,
                           const struct nesl_value *value) {
   if (checked->pattern) {
-    bind_pattern(session, checked->pattern, value->type, value->columns);
+    check_bind_pattern(session, checked->pattern, value->type, value->columns);
     return;
   }
   struct scheme scheme = scheme_of_part(session->arena, checked->value->type);

@@ -402,8 +402,8 @@ struct binding {
   const struct binding *outer;
 };
 
-static const struct type *bound_type(const struct type *variable,
-                                     const struct binding *binding) {
+static const struct type *types_bound_type(const struct type *variable,
+                                           const struct binding *binding) {
   const struct core_lambda *lambda = binding->of->lambda;
   for (uint32_t i = 0; i < binding->of->argument_count; i++) {
     uint32_t number = lambda ? type_of(lambda->variables[i])->number : i;
@@ -415,7 +415,7 @@ static const struct type *bound_type(const struct type *variable,
 static bool flat(const struct type *t, const struct binding *binding) {
   t = resolve_link(t);
   while (t->tag == TYPE_VARIABLE && t->generic && binding) {
-    const struct type *argument = bound_type(t, binding);
+    const struct type *argument = types_bound_type(t, binding);
     if (!argument) return true; /* nothing determined it: int */
     t = resolve_link(argument);
     binding = binding->outer;

@@ -6,7 +6,7 @@
 #include <string.h>
 
 /* Adds "name " to a list. */
-static void add(char *list, size_t size, const char *name) {
+static void tables_add(char *list, size_t size, const char *name) {
   const size_t used = strlen(list);
   snprintf(list + used, size - used, "%s ", name);
 }
@@ -15,7 +15,7 @@ Test(tables, approximate) {
   char list[256] = "";
   for (int op = 0; op < OP_COUNT; op++) {
     if (op_is_approximate((enum cvl_op)op))
-      add(list, sizeof list, op_info((enum cvl_op)op)->name);
+      tables_add(list, sizeof list, op_info((enum cvl_op)op)->name);
   }
   cr_expect_str_eq(list, "EXP LOG SIN COS TAN ASIN ACOS ATAN SINH COSH TANH ");
   cr_expect(!map_row(OP_SQRT, CLASS_FLOAT)->approximate);
@@ -48,7 +48,7 @@ static const char *those(bool (*holds)(enum opcode, enum type_word)) {
     const unsigned types = opcode_info((enum opcode)op)->types;
     enum type_word type = types == NO_TYPE ? TW_NONE : TW_INT;
     if (holds((enum opcode)op, type))
-      add(list, sizeof list, opcode_info((enum opcode)op)->spelling);
+      tables_add(list, sizeof list, opcode_info((enum opcode)op)->spelling);
   }
   return list;
 }

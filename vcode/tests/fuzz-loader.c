@@ -20,7 +20,7 @@
 
 enum { MEMORY = 256 << 20 };
 
-static void fail(const char *what, const struct diag_list *diags) {
+static void loader_fail(const char *what, const struct diag_list *diags) {
   fprintf(stderr, "fuzz-loader: %s\n", what);
   diag_print(diags, "fuzz-loader", 0, stderr);
   abort();
@@ -28,8 +28,8 @@ static void fail(const char *what, const struct diag_list *diags) {
 
 #ifdef RAVEL_FUZZ_FUSED
 /* Parses the printed form of `op`, which was parsed from definition k. */
-static void check_printed(struct arena *arena, const struct vcode_program *program,
-                          const struct superop *op, struct diag_list *diags) {
+static void loader_check_printed(struct arena *arena, const struct vcode_program *program,
+                                 const struct superop *op, struct diag_list *diags) {
   char *text = NULL;
   size_t length = 0;
   FILE *file = open_memstream(&text, &length);
@@ -44,7 +44,8 @@ static void check_printed(struct arena *arena, const struct vcode_program *progr
   again.fused = fused;
   free(text);
   const struct superop *copy = fused_parse(arena, &again, &fused[op->number], diags);
-  if (copy == NULL || !superop_same(op, copy)) fail("a superoperator after printing", diags);
+  if (copy == NULL || !superop_same(op, copy))
+    loader_fail("a superoperator after printing", diags);
 }
 
 static void check_fused(struct arena *arena, const struct vcode_program *parsed) {
@@ -55,32 +56,33 @@ static void check_fused(struct arena *arena, const struct vcode_program *parsed)
   for (uint32_t k = 0; k < program.fused_count; k++) {
     size_t errors = diags.errors;
     const struct superop *op = fused_parse(arena, &program, &program.fused[k], &diags);
-    if (op == NULL && diags.errors == errors) fail("refused without an error", &diags);
-    if (op != NULL) check_printed(arena, &program, op, &diags);
+    if (op == NULL && diags.errors == errors) loader_fail("refused without an error", &diags);
+    if (op != NULL) loader_check_printed(arena, &program, op, &diags);
   }
 }
 #endif
 
-static void check(struct arena *arena, const char *text, size_t length, struct widths widths) {
+static void loader_check(struct arena *arena, const char *text, size_t length,
+                         struct widths widths) {
   struct diag_list diags;
   diag_list_init(&diags, arena);
   struct vcode_program *program = vcode_parse(arena, "input", text, length, widths, &diags);
   if (program == NULL) {
-    if (diags.errors == 0) fail("refused without an error", &diags);
+    if (diags.errors == 0) loader_fail("refused without an error", &diags);
     return;
   }
-  if (diags.errors != 0) fail("accepted with an error", &diags);
+  if (diags.errors != 0) loader_fail("accepted with an error", &diags);
   struct vcode_program *again = vcode_reparse(arena, program, widths, &diags);
-  if (again == NULL) fail("what was printed does not parse", &diags);
+  if (again == NULL) loader_fail("what was printed does not parse", &diags);
   const char *difference = vcode_difference(program, again);
-  if (difference != NULL) fail(difference, &diags);
+  if (difference != NULL) loader_fail(difference, &diags);
 #ifdef RAVEL_FUZZ_FUSED
   check_fused(arena, program);
 #endif
 #ifdef RAVEL_FUZZ_IR
   struct ir_program *ir = ir_build(arena, program, widths, &diags);
-  if (ir == NULL && diags.errors == 0) fail("ir_build refused without an error", &diags);
-  if (ir != NULL && !ir_verify(arena, ir, &diags)) fail("ir_verify", &diags);
+  if (ir == NULL && diags.errors == 0) loader_fail("ir_build refused without an error", &diags);
+  if (ir != NULL && !ir_verify(arena, ir, &diags)) loader_fail("ir_verify", &diags);
 #endif
 }
 
@@ -92,7 +94,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   arena_init(&arena, &heap);
   bool wide = size > 0 && data[0] % 2 == 0;
   struct widths widths = {wide ? CVL_I64 : CVL_I32, CVL_F64};
-  check(&arena, (const char *)data, size, widths);
+  loader_check(&arena, (const char *)data, size, widths);
   arena_free(&arena);
   if (heap.live != 0) abort();
   return 0;

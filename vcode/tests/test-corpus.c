@@ -14,7 +14,7 @@ static glob_t corpus(const char *pattern) {
   return files;
 }
 
-static void check_round_trip(const char *path) {
+static void corpus_check_round_trip(const char *path) {
   size_t length;
   char *text = read_whole(path, &length);
   cr_assert_not_null(text, "%s", path);
@@ -30,26 +30,26 @@ static void check_round_trip(const char *path) {
   free(text);
 }
 
-static void check_all(const char *pattern) {
+static void corpus_check_all(const char *pattern) {
   glob_t files = corpus(pattern);
-  for (size_t i = 0; i < files.gl_pathc; i++) check_round_trip(files.gl_pathv[i]);
+  for (size_t i = 0; i < files.gl_pathc; i++) corpus_check_round_trip(files.gl_pathv[i]);
   globfree(&files);
 }
 
 Test(corpus, ops) {
-  check_all("ops/*.vcode");
+  corpus_check_all("ops/*.vcode");
 }
 Test(corpus, programs) {
-  check_all("programs/*.vcode");
+  corpus_check_all("programs/*.vcode");
 }
 Test(corpus, real) {
-  check_all("real/*.vcode");
+  corpus_check_all("real/*.vcode");
 }
 Test(corpus, vcode_before_fusion) {
-  check_all("fcode/*.vcode");
+  corpus_check_all("fcode/*.vcode");
 }
 Test(corpus, fcode) {
-  check_all("fcode/*.fcode");
+  corpus_check_all("fcode/*.fcode");
 }
 
 /* Does the text "... at line 3 or 4: why" name this line? */

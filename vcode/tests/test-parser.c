@@ -79,7 +79,7 @@ Test(parser, literals_of_64_bits_only_where_int_has_them) {
 
 /* ---- origins ---- */
 
-static const struct origin *origin_of(const struct parsed *p, uint32_t f, uint32_t i) {
+static const struct origin *parser_origin_of(const struct parsed *p, uint32_t f, uint32_t i) {
   return origin_at(&p->program->origins, p->program->functions[f].code[i].origin);
 }
 
@@ -98,10 +98,10 @@ Test(parser, origins_last_until_the_next_or_the_end_of_the_function) {
   parse_bytes_as(&p, text, strlen(text), classic);
   cr_assert_not_null(p.program);
   cr_expect_eq(p.program->functions[0].code[0].origin, 0);
-  expect_location(origin_of(&p, 0, 1), "p.nesl", 3, 14);
-  cr_expect_str_eq(origin_of(&p, 0, 2)->function, "f");
-  expect_location(origin_of(&p, 0, 3), "p.nesl", 4, 1);
-  cr_expect_str_eq(origin_of(&p, 0, 3)->function, "");
+  expect_location(parser_origin_of(&p, 0, 1), "p.nesl", 3, 14);
+  cr_expect_str_eq(parser_origin_of(&p, 0, 2)->function, "f");
+  expect_location(parser_origin_of(&p, 0, 3), "p.nesl", 4, 1);
+  cr_expect_str_eq(parser_origin_of(&p, 0, 3)->function, "");
   cr_expect_eq(p.program->functions[1].code[0].origin, 0);
   parsed_free(&p);
 }
@@ -113,7 +113,7 @@ Test(parser, an_origin_lists_the_calls_it_was_inlined_at) {
   parse_bytes_as(&p, text, strlen(text), classic);
   cr_assert_not_null(p.program);
   const struct origin_table *t = &p.program->origins;
-  const struct origin *f = origin_of(&p, 0, 0), *unnamed = origin_of(&p, 0, 1);
+  const struct origin *f = parser_origin_of(&p, 0, 0), *unnamed = parser_origin_of(&p, 0, 1);
   expect_location(f, "p.nesl", 3, 14);
   cr_expect_str_eq(f->function, "f");
   const struct origin *inner = origin_at(t, f->inlined_at);
@@ -439,7 +439,7 @@ Test(parser, every_failing_allocation_is_an_ordinary_error) {
 
 /* ---- printing ---- */
 
-static void check_printed(const char *text, const char *wanted) {
+static void parser_check_printed(const char *text, const char *wanted) {
   struct parsed p;
   parse_bytes_as(&p, text, strlen(text), wide);
   cr_assert_not_null(p.program, "%s", text);
@@ -454,30 +454,34 @@ static void check_printed(const char *text, const char *wanted) {
 }
 
 Test(printer, one_instruction_a_line_indented_by_depth) {
-  check_printed("FUNC P I INT O IF CONST INT 1 ELSE EXIT ENDIF COPY 2 1 RET",
-                "FUNC P I INT O\nIF\n  CONST INT 1\nELSE\n  EXIT\nENDIF\nCOPY 2 1\nRET\n");
+  parser_check_printed(
+      "FUNC P I INT O IF CONST INT 1 ELSE EXIT ENDIF COPY 2 1 RET",
+      "FUNC P I INT O\nIF\n  CONST INT 1\nELSE\n  EXIT\nENDIF\nCOPY 2 1\nRET\n");
 }
 
 Test(printer, reals_read_back_as_the_same_double) {
-  check_printed("FUNC P CONST FLOAT (5. 0.1 -0.0 1.e30 1.0e999 -1.0e999) RET",
-                "FUNC P\nCONST FLOAT (5.0 0.1 -0.0 1.0e+30 1.0E999 -1.0E999)\nRET\n");
-  check_printed("FUNC P CONST FLOAT nan CONST FLOAT (nan 1. nan) RET",
-                "FUNC P\nCONST FLOAT nan\nCONST FLOAT (nan 1.0 nan)\nRET\n");
+  parser_check_printed("FUNC P CONST FLOAT (5. 0.1 -0.0 1.e30 1.0e999 -1.0e999) RET",
+                       "FUNC P\nCONST FLOAT (5.0 0.1 -0.0 1.0e+30 1.0E999 -1.0E999)\nRET\n");
+  parser_check_printed("FUNC P CONST FLOAT nan CONST FLOAT (nan 1. nan) RET",
+                       "FUNC P\nCONST FLOAT nan\nCONST FLOAT (nan 1.0 nan)\nRET\n");
 }
 
 Test(printer, origins_are_printed_where_they_change) {
-  check_printed("FUNC P CONST INT 1 {@ a:1:2 f } CONST INT STDIN CONST INT 3 RET",
-                "FUNC P\nCONST INT 1\n{@ a:1:2 f }\nCONST INT STDIN\nCONST INT 3\nRET\n");
+  parser_check_printed(
+      "FUNC P CONST INT 1 {@ a:1:2 f } CONST INT STDIN CONST INT 3 RET",
+      "FUNC P\nCONST INT 1\n{@ a:1:2 f }\nCONST INT STDIN\nCONST INT 3\nRET\n");
 }
 
 Test(printer, marks_are_behind_the_name) {
-  check_printed("FUNC FN {% instances shared each 1 shared -> each 0 } I INT O INT RET",
-                "FUNC FN {% instances shared each 1 shared -> each 0 } I INT O INT\nRET\n");
+  parser_check_printed(
+      "FUNC FN {% instances shared each 1 shared -> each 0 } I INT O INT RET",
+      "FUNC FN {% instances shared each 1 shared -> each 0 } I INT O INT\nRET\n");
 }
 
 Test(printer, widths_and_definitions_come_first) {
-  check_printed("{% widths INT 64 FLOAT 64 } FUNC P FUSED 0 RET fused OP0\n (x) { c } ",
-                "{% widths INT 64 FLOAT 64 }\nfused OP0\n (x)\n\nFUNC P\nFUSED 0\nRET\n");
+  parser_check_printed(
+      "{% widths INT 64 FLOAT 64 } FUNC P FUSED 0 RET fused OP0\n (x) { c } ",
+      "{% widths INT 64 FLOAT 64 }\nfused OP0\n (x)\n\nFUNC P\nFUSED 0\nRET\n");
 }
 
 /* Origins of a program that was made, not read: some instructions have none, and two have

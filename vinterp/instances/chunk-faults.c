@@ -25,7 +25,7 @@ static struct cut *under_way(const struct machine *m, uint64_t instances) {
 }
 
 /* The order in which one instruction checks: of several faults at one path, the first. */
-static int rank(const struct fault_found *found) {
+static int chunk_faults_rank(const struct fault_found *found) {
   switch (found->error.kind) {
   case CVL_E_SIZE: return 0;
   case CVL_E_DUPLICATE: return 2;
@@ -34,8 +34,9 @@ static int rank(const struct fault_found *found) {
 }
 
 /* Takes the trace. False without memory. */
-static bool keep(struct machine *m, struct fault_kept *kept, struct call_trace *trace,
-                 const struct fault_found *found, bool with_path) {
+static bool chunk_faults_keep(struct machine *m, struct fault_kept *kept,
+                              struct call_trace *trace, const struct fault_found *found,
+                              bool with_path) {
   struct fault_kept new = {.set = true, .found = *found};
   if (with_path && !path_take(m, trace->location, &new.path)) return false;
   call_trace_free(m->heap, &kept->trace);
@@ -48,12 +49,13 @@ static bool keep(struct machine *m, struct fault_kept *kept, struct call_trace *
 
 /* Whether a fault comes before the first one so far. Chunks are searched in order, so of two at
  * the same path the earlier has the lower position. */
-static bool is_first(const struct machine *m, const struct call_trace *trace,
-                     const struct fault_found *found) {
+static bool chunk_faults_is_first(const struct machine *m, const struct call_trace *trace,
+                                  const struct fault_found *found) {
   const struct fault_kept *best = &m->chunks.best;
   if (!best->set) return true;
   const int order = path_compare(m, trace->location, &best->path);
-  return order < 0 || (order == 0 && rank(found) < rank(&best->found));
+  return order < 0 ||
+         (order == 0 && chunk_faults_rank(found) < chunk_faults_rank(&best->found));
 }
 
 /* ---- positions ---- */
@@ -103,24 +105,25 @@ static void add_sizes(struct machine *m) {
   e->limit = (int64_t)size_in(&m->chunks.sum, rules[e->position].b);
 }
 
-static uint64_t exact(struct machine *m, struct cvl_size size) {
+static uint64_t chunk_faults_exact(struct machine *m, struct cvl_size size) {
   if (size.symbol) m->backend->resolve(m->context, &size);
   return size.bound;
 }
 
 /* One more chunk, in which a descriptor has so many segments. */
-static void add_segments(const struct machine *m, struct operand_sizes *s, unsigned k,
-                         uint64_t segments) {
+static void chunk_faults_add_segments(const struct machine *m, struct operand_sizes *s,
+                                      unsigned k, uint64_t segments) {
   s->count[k] += segments;
   if (m->chunks.cuts[m->chunks.count - 1].n < 2) return;
   s->one = segments < 2 && (s->one || !s->several);
   s->several = true;
 }
 
-static void add_operand(struct machine *m, struct operand_sizes *s, unsigned k,
-                        const struct value *v) {
-  s->length[k] += exact(m, machine_size(m, &v->flat));
-  if (value_is_segdes(v)) add_segments(m, s, k, exact(m, machine_count(m, &v->flat)));
+static void chunk_faults_add_operand(struct machine *m, struct operand_sizes *s, unsigned k,
+                                     const struct value *v) {
+  s->length[k] += chunk_faults_exact(m, machine_size(m, &v->flat));
+  if (value_is_segdes(v))
+    chunk_faults_add_segments(m, s, k, chunk_faults_exact(m, machine_count(m, &v->flat)));
 }
 
 void chunks_note_operation(struct machine *m, uint32_t location, const struct value *operands,
@@ -128,16 +131,16 @@ void chunks_note_operation(struct machine *m, uint32_t location, const struct va
   struct chunks *c = &m->chunks;
   if (c->pass != CHUNKS_SUM || path_compare(m, location, &c->best.path) != 0) return;
   c->before = c->sum;
-  for (uint32_t k = 0; k < n; k++) add_operand(m, &c->sum, k, &operands[k]);
+  for (uint32_t k = 0; k < n; k++) chunk_faults_add_operand(m, &c->sum, k, &operands[k]);
 }
 
 /* The length of a value of a superoperator, in terms of its parameters. */
-static uint64_t value_length(struct machine *m, const struct superop_size *size,
-                             const struct value *params) {
+static uint64_t chunk_faults_value_length(struct machine *m, const struct superop_size *size,
+                                          const struct value *params) {
   switch (size->what) {
   case SIZE_LEN:
-  case SIZE_TOTAL: return exact(m, machine_size(m, &params[size->param].flat));
-  case SIZE_COUNT: return exact(m, machine_count(m, &params[size->param].flat));
+  case SIZE_TOTAL: return chunk_faults_exact(m, machine_size(m, &params[size->param].flat));
+  case SIZE_COUNT: return chunk_faults_exact(m, machine_count(m, &params[size->param].flat));
   case SIZE_ONE: return 1;
   default: return 0;
   }
@@ -155,9 +158,9 @@ void chunks_note_node(struct machine *m, uint32_t first_node, const struct super
   for (uint32_t i = 0; i < op->nodes[k].operand_count; i++) {
     const uint32_t v = op->nodes[k].operands[i];
     if (v < op->param_count) {
-      add_operand(m, &c->sum, i, &params[v]);
+      chunk_faults_add_operand(m, &c->sum, i, &params[v]);
     } else {
-      c->sum.length[i] += value_length(m, &op->sizes[v], params);
+      c->sum.length[i] += chunk_faults_value_length(m, &op->sizes[v], params);
     }
   }
 }
@@ -189,9 +192,10 @@ static bool keep_fault(struct machine *m, struct call_trace *trace,
                        const struct fault_found *found) {
   struct chunks *c = &m->chunks;
   switch (c->pass) {
-  case CHUNKS_RUN: return keep(m, &c->original, trace, found, false);
+  case CHUNKS_RUN: return chunk_faults_keep(m, &c->original, trace, found, false);
   case CHUNKS_SEARCH:
-    return !is_first(m, trace, found) || keep(m, &c->best, trace, found, true);
+    return !chunk_faults_is_first(m, trace, found) ||
+           chunk_faults_keep(m, &c->best, trace, found, true);
   case CHUNKS_SUM: break;
   }
   if (is_best(m, trace, found)) {
@@ -216,7 +220,7 @@ static bool catch_in_sub(struct machine *m, struct call_trace *trace,
                          const struct fault_found *found) {
   struct chunks *c = &m->chunks;
   c->event = found->memory && may_halve(m) ? CHUNKS_MEMORY : CHUNKS_NOTHING;
-  if (c->event == CHUNKS_NOTHING) (void)keep(m, &c->original, trace, found, false);
+  if (c->event == CHUNKS_NOTHING) (void)chunk_faults_keep(m, &c->original, trace, found, false);
   call_trace_free(m->heap, trace);
   m->faulted = true;
   return true;
@@ -246,7 +250,7 @@ bool chunks_catch(struct machine *m, struct call_trace *trace, struct fault_foun
 /* ---- how it goes on ---- */
 
 /* The program ends with this fault. Always false. */
-static bool report(struct machine *m, struct fault_kept *kept) {
+static bool chunk_faults_report(struct machine *m, struct fault_kept *kept) {
   m->chunks.final = true;
   machine_report(m, &kept->trace, &kept->found);
   return false;
@@ -268,12 +272,12 @@ static bool begin_pass(struct machine *m, enum chunks_pass pass, uint32_t *locat
 static bool end_pass(struct machine *m, uint32_t *location) {
   struct chunks *c = &m->chunks;
   if (c->pass == CHUNKS_SUM) {
-    if (!c->found_again) return report(m, &c->original);
+    if (!c->found_again) return chunk_faults_report(m, &c->original);
     add_sizes(m);
-    return report(m, &c->best);
+    return chunk_faults_report(m, &c->best);
   }
-  if (!c->best.set) return report(m, &c->original);
-  if (c->best.found.error.kind == CVL_E_NONE) return report(m, &c->best);
+  if (!c->best.set) return chunk_faults_report(m, &c->original);
+  if (c->best.found.error.kind == CVL_E_NONE) return chunk_faults_report(m, &c->best);
   return begin_pass(m, CHUNKS_SUM, location);
 }
 
@@ -306,7 +310,7 @@ static bool after_fault(struct machine *m, uint32_t *location) {
   if (c->pass == CHUNKS_RUN) return begin_pass(m, CHUNKS_SEARCH, location);
   if (c->found_again && c->best.found.error.kind != CVL_E_SIZE) {
     add_before(m);
-    return report(m, &c->best);
+    return chunk_faults_report(m, &c->best);
   }
   return skip_chunk(m, location);
 }
@@ -323,7 +327,8 @@ static bool halve(struct machine *m, uint32_t *location) {
   return cut_start_chunk(m, cut, location);
 }
 
-static bool resume(struct machine *m, enum chunks_event event, uint32_t *location) {
+static bool chunk_faults_resume(struct machine *m, enum chunks_event event,
+                                uint32_t *location) {
   switch (event) {
   case CHUNKS_MEMORY: return halve(m, location);
   case CHUNKS_FAULT: return after_fault(m, location);
@@ -346,7 +351,7 @@ bool chunks_resume(struct machine *m, uint32_t *location) {
       return machine_fault(m, &site, "the device failed");
     }
     history_clear(&m->history);
-    if (resume(m, event, location)) return true;
+    if (chunk_faults_resume(m, event, location)) return true;
   }
   return false;
 }

@@ -60,14 +60,14 @@ static void move_line(struct chunk_line *line, bool apart, double before, double
 }
 
 /* Whether two chunks of these weights separate the fixed part from the rest. */
-static bool is_apart(double before, double weight) {
+static bool chunk_need_is_apart(double before, double weight) {
   return weight >= APART * before || weight <= before / APART;
 }
 
 /* The anchor becomes lighter by and by: what large chunks have taken is not forgotten at once
  * when small ones follow. */
 static void note_seconds(struct chunk_way *way, const struct chunk_measured *x) {
-  move_line(&way->seconds, is_apart(way->weight, x->weight), way->weight, x->weight,
+  move_line(&way->seconds, chunk_need_is_apart(way->weight, x->weight), way->weight, x->weight,
             x->seconds);
   way->weight = fmax(x->weight, FORGET * way->weight);
   way->chunks++;
@@ -77,7 +77,7 @@ static void note_seconds(struct chunk_way *way, const struct chunk_measured *x) 
 static void note_need(struct chunk_need *need, const struct chunk_measured *x, bool team) {
   struct chunk_way *way = team ? &need->team : &need->alone;
   struct chunk_way *other = team ? &need->alone : &need->team;
-  const bool apart = is_apart(need->weight, x->weight);
+  const bool apart = chunk_need_is_apart(need->weight, x->weight);
   move_line(&need->bytes, apart, need->weight, x->weight, x->bytes);
   need->apart = need->apart || (apart && need->chunks > 0);
   need->weight = fmax(x->weight, FORGET * need->weight);

@@ -18,20 +18,20 @@ static uint8_t rounds_of(const struct machine *m, uint32_t function) {
 }
 
 /* Whether a call is within a loop. */
-static bool is_within(const struct machine *m, uint32_t caller, uint32_t callee) {
+static bool chunk_path_is_within(const struct machine *m, uint32_t caller, uint32_t callee) {
   if (rounds_of(m, caller) == VCODE_ROUNDS) return rounds_of(m, callee) != VCODE_NO_ROUNDS;
   return rounds_of(m, caller) == VCODE_ROUND && caller == callee;
 }
 
 void path_call(struct machine *m) {
   struct frame *callee = &m->frames[m->depth - 1], *caller = callee - 1;
-  if (!is_within(m, caller->function, callee->function)) return;
+  if (!chunk_path_is_within(m, caller->function, callee->function)) return;
   callee->tails = caller->tails + (rounds_of(m, caller->function) == VCODE_ROUND);
 }
 
 void path_return(struct machine *m) {
   struct frame *callee = &m->frames[m->depth - 1], *caller = callee - 1;
-  if (!is_within(m, caller->function, callee->function)) return;
+  if (!chunk_path_is_within(m, caller->function, callee->function)) return;
   const bool ends_round = rounds_of(m, callee->function) == VCODE_ROUND &&
                           rounds_of(m, caller->function) == VCODE_ROUNDS;
   caller->tails = callee->tails + ends_round;
@@ -46,7 +46,7 @@ void path_shorten_trace(const struct machine *m, struct call_trace *trace) {
   uint32_t callee = trace->location;
   for (uint64_t k = 0; k < trace->count; k++) {
     const uint32_t caller = trace->callers[k];
-    if (!is_within(m, function_at(m, caller), function_at(m, callee)))
+    if (!chunk_path_is_within(m, function_at(m, caller), function_at(m, callee)))
       trace->callers[kept++] = caller;
     callee = caller;
   }
@@ -62,7 +62,8 @@ static uint64_t outermost(const struct machine *m) {
 
 /* The last frame of the step that begins with frame f. */
 static uint64_t last_of(const struct machine *m, uint64_t f) {
-  while (f + 1 < m->depth && is_within(m, m->frames[f].function, m->frames[f + 1].function))
+  while (f + 1 < m->depth &&
+         chunk_path_is_within(m, m->frames[f].function, m->frames[f + 1].function))
     f++;
   return f;
 }

@@ -12,7 +12,8 @@ void cut_random_free(struct machine *m, struct cut *cut) {
   *r = (struct cut_random){0};
 }
 
-static bool grow(struct machine *m, const struct machine_site *site, struct cut_random *r) {
+static bool chunk_random_grow(struct machine *m, const struct machine_site *site,
+                              struct cut_random *r) {
   const uint64_t capacity = r->capacity ? 2 * r->capacity : 8;
   const size_t bytes = capacity * sizeof *r->drawn;
   uint64_t *drawn = heap_alloc(m->heap, bytes), *drawing = heap_alloc(m->heap, bytes);
@@ -37,7 +38,7 @@ static bool grow(struct machine *m, const struct machine_site *site, struct cut_
 static bool reach(struct machine *m, const struct machine_site *site, struct cut_random *r,
                   uint64_t k) {
   while (r->count <= k) {
-    if (r->count == r->capacity && !grow(m, site, r)) return false;
+    if (r->count == r->capacity && !chunk_random_grow(m, site, r)) return false;
     r->drawn[r->count] = r->drawing[r->count] = 0;
     r->count++;
   }

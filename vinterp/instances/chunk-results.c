@@ -20,8 +20,8 @@ bool cut_fill(struct machine *m, const struct machine_site *site, struct value *
          machine_backend_fault(m, site);
 }
 
-static bool allocate(struct machine *m, const struct machine_site *site, uint8_t elem,
-                     uint64_t n, struct value *out) {
+static bool chunk_results_allocate(struct machine *m, const struct machine_site *site,
+                                   uint8_t elem, uint64_t n, struct value *out) {
   struct cvl_value flat = {0};
   if (!m->backend->slices->allocate(m->context, site->number, (enum cvl_elem)elem, n, &flat))
     return machine_backend_fault(m, site);
@@ -51,8 +51,8 @@ static bool may_be_whole(struct machine *m, const struct machine_site *site,
 
 /* ---- a chunk ---- */
 
-static bool keep(struct machine *m, const struct machine_site *site, struct cut_result *r,
-                 struct value *v) {
+static bool chunk_results_keep(struct machine *m, const struct machine_site *site,
+                               struct cut_result *r, struct value *v) {
   if (r->kept_count == r->kept_capacity) {
     const uint64_t capacity = r->kept_capacity ? 2 * r->kept_capacity : 4;
     struct value *kept =
@@ -75,10 +75,10 @@ static bool lay(struct machine *m, const struct machine_site *site, struct cut *
     return true;
   }
   if (r->sunk) return consumer_put(m, site, cut, r, v);
-  if (r->size != IR_EACH || value_is_segdes(v)) return keep(m, site, r, v);
+  if (r->size != IR_EACH || value_is_segdes(v)) return chunk_results_keep(m, site, r, v);
   if (r->whole.form == CVL_NOTHING &&
       (!may_be_whole(m, site, cut, (enum cvl_elem)v->flat.elem) ||
-       !allocate(m, site, v->flat.elem, cut->instances, &r->whole))) {
+       !chunk_results_allocate(m, site, v->flat.elem, cut->instances, &r->whole))) {
     return false;
   }
   return cut_fill(m, site, &r->whole, cut->first, v);
@@ -111,7 +111,7 @@ bool cut_lay_results(struct machine *m, const struct machine_site *site, struct 
 static bool join_vectors(struct machine *m, const struct machine_site *site,
                          struct cut_result *r) {
   uint64_t first = 0;
-  if (!allocate(m, site, r->kept[0].flat.elem, r->total, &r->whole)) return false;
+  if (!chunk_results_allocate(m, site, r->kept[0].flat.elem, r->total, &r->whole)) return false;
   for (uint64_t k = 0; k < r->kept_count; k++) {
     const uint64_t n = machine_size(m, &r->kept[k].flat).bound;
     if (!cut_fill(m, site, &r->whole, first, &r->kept[k])) return false;

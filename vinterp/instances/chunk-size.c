@@ -88,14 +88,14 @@ static double weight_of(const struct machine *m, uint32_t function, uint64_t ins
   return weight;
 }
 
-static struct cvl_statistics statistics(const struct machine *m) {
+static struct cvl_statistics chunk_size_statistics(const struct machine *m) {
   return m->backend->statistics(m->context);
 }
 
 /* What a chunk may need. */
 static double budget(const struct machine *m, enum chunk_bound *bound) {
   if (m->sub) return team_share(m->team, bound);
-  const uint64_t live = statistics(m).live_bytes, limit = m->vector_limit;
+  const uint64_t live = chunk_size_statistics(m).live_bytes, limit = m->vector_limit;
   const uint64_t left = limit > live ? limit - live : 0;
   *bound = CHUNK_BUDGET;
   if (limit && (m->backend->own_memory || left / LIMIT_PART < BUDGET_BYTES)) {
@@ -107,7 +107,7 @@ static double budget(const struct machine *m, enum chunk_bound *bound) {
 
 double chunk_share(const struct machine *m, unsigned threads, enum chunk_bound *bound) {
   const double most = budget(m, bound), limit = (double)m->vector_limit;
-  const double left = limit - (double)statistics(m).live_bytes;
+  const double left = limit - (double)chunk_size_statistics(m).live_bytes;
   if (limit == 0 || left / LIMIT_PART / threads >= most) return most;
   *bound = CHUNK_LIMIT;
   return left > 0 ? left / LIMIT_PART / threads : 0;
@@ -116,7 +116,7 @@ double chunk_share(const struct machine *m, unsigned threads, enum chunk_bound *
 /* ---- whether to cut, and how ---- */
 
 /* Whether chunks have results that are copied once more at the end. */
-static bool is_copied(const struct machine *m, uint32_t function) {
+static bool chunk_size_is_copied(const struct machine *m, uint32_t function) {
   const struct ir_function *f = &m->program->functions[function];
   for (uint32_t k = 0; k < f->result_count; k++) {
     if (f->instances->results[k] != IR_EACH) return true;
@@ -142,7 +142,7 @@ static bool pays_threads(const struct machine *m, uint32_t function, uint64_t in
                      chunk_line_at(alone, need->alone.weight) >= CHUNK_SECONDS;
   if (need->chunks == 0 || !known || instances < (uint64_t)INSTANCES_EACH * threads)
     return false;
-  if (alone->each < COPY_SECONDS && is_copied(m, function)) return false;
+  if (alone->each < COPY_SECONDS && chunk_size_is_copied(m, function)) return false;
   return WAKE_SECONDS + chunk_line_at(team, weight / threads) <=
          (1 - GAIN) * chunk_line_at(alone, weight);
 }
@@ -177,7 +177,7 @@ bool chunk_is_wanted(struct machine *m, uint32_t function, uint64_t instances,
 }
 
 /* 1 .. MOST_RANDOM: a linear congruential generator. */
-static uint64_t random_size(struct machine *m) {
+static uint64_t chunk_size_random_size(struct machine *m) {
   m->chunks.random = m->chunks.random * UINT64_C(6364136223846793005) + 1442695040888963407;
   return 1 + (m->chunks.random >> 33) % MOST_RANDOM;
 }
@@ -222,7 +222,8 @@ static uint64_t wanted_size(struct machine *m, struct cut *cut) {
   if (cut->team) return cut->instances - cut->first;
   if (is_auto(m)) return auto_size(m, cut);
   cut->bound = CHUNK_FORCED;
-  return m->options.chunks.mode == MACHINE_CHUNKS_RANDOM ? random_size(m) : m->options.chunks.n;
+  return m->options.chunks.mode == MACHINE_CHUNKS_RANDOM ? chunk_size_random_size(m)
+                                                         : m->options.chunks.n;
 }
 
 uint64_t chunk_size(struct machine *m, struct cut *cut) {
@@ -285,7 +286,7 @@ uint64_t chunk_range(struct machine *parent, struct cut *cut, double *allowed) {
   if (is_auto(parent)) return auto_range(parent, cut, allowed);
   cut->bound = CHUNK_FORCED;
   const uint64_t n = parent->options.chunks.mode == MACHINE_CHUNKS_RANDOM
-                         ? random_size(parent)
+                         ? chunk_size_random_size(parent)
                          : parent->options.chunks.n;
   return n < left ? n : left;
 }

@@ -84,7 +84,7 @@ static bool result_of_run(const struct machine *m, const struct cut *cut, uint64
 
 /* Bytes of a result: those of elements of segments are not known, and taken to be those of the
  * operands. */
-static uint64_t bytes_of(const struct cut *cut, uint32_t k, enum cvl_elem elem) {
+static uint64_t consumer_bytes_of(const struct cut *cut, uint32_t k, enum cvl_elem elem) {
   double bytes = (double)cut->instances * (double)elem_info(elem)->bytes;
   if (cut->results[k].size == IR_EACH) return (uint64_t)bytes;
   for (uint32_t p = 1; p < cut->operand_count; p++) {
@@ -94,27 +94,29 @@ static uint64_t bytes_of(const struct cut *cut, uint32_t k, enum cvl_elem elem) 
   return (uint64_t)bytes;
 }
 
-static bool wants(const struct machine *m, const struct cut *cut, uint32_t k,
-                  enum cvl_elem elem) {
-  return !m->consumer->wants || m->consumer->wants(m->consumer->with, bytes_of(cut, k, elem));
+static bool consumer_wants(const struct machine *m, const struct cut *cut, uint32_t k,
+                           enum cvl_elem elem) {
+  return !m->consumer->wants ||
+         m->consumer->wants(m->consumer->with, consumer_bytes_of(cut, k, elem));
 }
 
-static bool takes(const struct machine *m, const struct cut *cut, uint32_t k,
-                  uint64_t *number) {
+static bool consumer_takes(const struct machine *m, const struct cut *cut, uint32_t k,
+                           uint64_t *number) {
   const struct ir_function *f = &m->program->functions[cut->function];
   const enum ir_kind_tag kind = f->result_kinds[k]->tag;
   const enum cvl_elem elem = kind == IR_INT     ? m->widths.int_elem
                              : kind == IR_FLOAT ? m->widths.float_elem
                                                 : CVL_BOOL;
   *number = k;
-  return kind != IR_SEGDES && result_of_run(m, cut, number) && wants(m, cut, k, elem) &&
+  return kind != IR_SEGDES && result_of_run(m, cut, number) &&
+         consumer_wants(m, cut, k, elem) &&
          m->consumer->takes(m->consumer->with, *number, elem);
 }
 
 void consumer_ask(struct machine *m, struct cut *cut) {
   for (uint32_t k = 0; m->consumer && m->backend->sharing && k < cut->result_count; k++) {
     struct cut_result *r = &cut->results[k];
-    r->sunk = takes(m, cut, k, &r->number);
+    r->sunk = consumer_takes(m, cut, k, &r->number);
     cut->consumers |= r->sunk;
   }
 }
@@ -122,19 +124,21 @@ void consumer_ask(struct machine *m, struct cut *cut) {
 /* ---- a chunk ---- */
 
 /* The consumer has failed, perhaps because it was asked to stop. Always false. */
-static bool fail(struct machine *m, const struct machine_site *site, const char *problem) {
+static bool consumer_fail(struct machine *m, const struct machine_site *site,
+                          const char *problem) {
   m->chunks.final = true;
   return machine_may_go_on(m, site) && machine_fault(m, site, "%s", problem);
 }
 
-static bool put(struct machine *m, const struct machine_site *site, const struct cut *cut,
-                const struct cut_result *r, uint64_t n, const void *elements) {
+static bool machine_consumer_put(struct machine *m, const struct machine_site *site,
+                                 const struct cut *cut, const struct cut_result *r, uint64_t n,
+                                 const void *elements) {
   char problem[MACHINE_CONSUMER_PROBLEM] = "";
   const bool each = r->size == IR_EACH;
   return m->consumer->put(m->consumer->with, r->number, each ? cut->first : r->total, n,
                           each ? cut->instances : MACHINE_CONSUMER_UNKNOWN, elements,
                           problem) ||
-         fail(m, site, problem);
+         consumer_fail(m, site, problem);
 }
 
 /* Of a vector whose elements cannot be read where they are. */
@@ -144,7 +148,8 @@ static bool put_copied(struct machine *m, const struct machine_site *site,
   const size_t bytes = (size_t)n * elem_info((enum cvl_elem)v->flat.elem)->bytes;
   void *copy = heap_alloc(m->heap, bytes);
   if (!copy) return machine_memory_fault(m, site, bytes);
-  const bool ok = machine_to_host(m, site, v, 0, n, copy) && put(m, site, cut, r, n, copy);
+  const bool ok =
+      machine_to_host(m, site, v, 0, n, copy) && machine_consumer_put(m, site, cut, r, n, copy);
   heap_free(m->heap, copy, bytes);
   return ok;
 }
@@ -156,7 +161,7 @@ static bool put_elements(struct machine *m, const struct machine_site *site,
   if (!m->backend->sharing ||
       !m->backend->sharing->export_vector(m->context, &v->flat, &exported))
     return put_copied(m, site, cut, r, n, v);
-  const bool ok = put(m, site, cut, r, n, exported.data);
+  const bool ok = machine_consumer_put(m, site, cut, r, n, exported.data);
   exported.end.call(exported.end.with);
   return ok;
 }
@@ -173,13 +178,13 @@ bool consumer_put(struct machine *m, const struct machine_site *site, const stru
 
 /* ---- all chunks ---- */
 
-static void nothing(void *with) {
+static void consumer_nothing(void *with) {
   (void)with;
 }
 
 /* Notes which value the consumer has, and another reference to it. */
-static bool note(struct machine *m, uint64_t number, const void *data,
-                 const struct value *whole) {
+static bool consumer_note(struct machine *m, uint64_t number, const void *data,
+                          const struct value *whole) {
   struct sunk *sunk = heap_grow(m->heap, m->sunk, m->sunk_count * sizeof *sunk,
                                 (m->sunk_count + 1) * sizeof *sunk);
   if (!sunk) return false;
@@ -190,27 +195,27 @@ static bool note(struct machine *m, uint64_t number, const void *data,
 }
 
 /* One that is not even a vector needs no memory, and is no exported. */
-static bool borrow(struct machine *m, const struct machine_site *site, struct cut_result *r,
-                   const void *data) {
+static bool consumer_borrow(struct machine *m, const struct machine_site *site,
+                            struct cut_result *r, const void *data) {
   const struct machine_consumer *consumer = m->consumer;
   const enum cvl_elem elem = (enum cvl_elem)r->elem;
   if (r->total < 2) return machine_from_host(m, site, elem, r->total, data, &r->whole);
   struct cvl_value flat = {0};
-  struct cvl_notice end = {nothing, NULL};
+  struct cvl_notice end = {consumer_nothing, NULL};
   if (consumer->end) end = consumer->end(consumer->with, r->number);
   if (!m->backend->sharing->import_vector(m->context, site->number, elem, r->total, data, end,
                                           &flat))
     return machine_backend_fault(m, site);
   r->whole = value_of(flat);
   if (consumer->made) consumer->made(consumer->with, r->number, &flat);
-  return note(m, r->number, data, &r->whole) ||
+  return consumer_note(m, r->number, data, &r->whole) ||
          machine_memory_fault(m, site, sizeof(struct sunk));
 }
 
 bool consumer_whole(struct machine *m, const struct machine_site *site, struct cut_result *r) {
   char problem[MACHINE_CONSUMER_PROBLEM] = "";
   const void *data = m->consumer->whole(m->consumer->with, r->number, r->total, problem);
-  return data ? borrow(m, site, r, data) : fail(m, site, problem);
+  return data ? consumer_borrow(m, site, r, data) : consumer_fail(m, site, problem);
 }
 
 /* ---- lengths of segments ---- */
@@ -242,7 +247,7 @@ const void *consumer_lengths(struct machine *m, const struct machine_site *site,
   const void *data = put_lengths(m, site, number, count, v, problem)
                          ? m->consumer->whole(m->consumer->with, number, count, problem)
                          : NULL;
-  if (!data && problem[0]) (void)fail(m, site, problem); /* else it is one already */
+  if (!data && problem[0]) (void)consumer_fail(m, site, problem); /* else it is one already */
   return data;
 }
 
@@ -257,7 +262,8 @@ void consumer_note_argument(struct machine *m, const struct machine_item *item,
   value.flat.owned = false;
   const bool wide = flat->elem != CVL_I32 && flat->elem != CVL_F32;
   if (!item->lent || !value_is_counted(&value)) return;
-  if (item->kind == MACHINE_SEGDES || wide) (void)note(m, ANY_RESULT, item->as.ints, &value);
+  if (item->kind == MACHINE_SEGDES || wide)
+    (void)consumer_note(m, ANY_RESULT, item->as.ints, &value);
 }
 
 /* ---- the end ---- */

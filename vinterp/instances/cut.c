@@ -65,21 +65,21 @@ void cut_pop(struct machine *m) {
   m->chunks.count--;
 }
 
-static void forget(struct machine *m, struct fault_kept *kept) {
+static void cut_forget(struct machine *m, struct fault_kept *kept) {
   call_trace_free(m->heap, &kept->trace);
   path_free(m, &kept->path);
   *kept = (struct fault_kept){0};
 }
 
 void chunks_forget_original(struct machine *m) {
-  forget(m, &m->chunks.original);
+  cut_forget(m, &m->chunks.original);
 }
 
 void chunks_abandon(struct machine *m) {
   struct chunks *c = &m->chunks;
   while (c->count) cut_pop(m);
-  forget(m, &c->original);
-  forget(m, &c->best);
+  cut_forget(m, &c->original);
+  cut_forget(m, &c->best);
   c->pass = CHUNKS_RUN;
   c->event = CHUNKS_NOTHING;
   c->final = false;
@@ -115,8 +115,8 @@ bool chunks_in_frame(const struct machine *m) {
 
 /* ---- sizes ---- */
 
-static bool resolve(struct machine *m, const struct machine_site *site, struct cvl_size size,
-                    uint64_t *n) {
+static bool cut_resolve(struct machine *m, const struct machine_site *site,
+                        struct cvl_size size, uint64_t *n) {
   if (size.symbol && !m->backend->resolve(m->context, &size))
     return machine_backend_fault(m, site);
   *n = size.bound;
@@ -132,7 +132,7 @@ static struct cvl_size instances_of(const struct machine *m, const struct value 
   return machine_size(m, &v->flat);
 }
 
-static const char *name_of(const struct machine *m, uint32_t function) {
+static const char *cut_name_of(const struct machine *m, uint32_t function) {
   return m->program->functions[function].name->text;
 }
 
@@ -144,20 +144,20 @@ static bool wrong_mark(struct machine *m, const struct machine_site *site,
   return machine_fault(m, site,
                        "%s is lifted, but its %s %" PRIu32 " has the size %" PRIu64
                        ", not %" PRIu64 " (a fault of the program's compiler)",
-                       name_of(m, cut->function), what, k, size, wanted);
+                       cut_name_of(m, cut->function), what, k, size, wanted);
 }
 
-static bool check_operand(struct machine *m, const struct machine_site *site, struct cut *cut,
-                          uint32_t p) {
+static bool cut_check_operand(struct machine *m, const struct machine_site *site,
+                              struct cut *cut, uint32_t p) {
   struct cut_operand *o = &cut->operands[p];
   uint64_t wanted = cut->instances;
   if (o->size == IR_SHARED) return true;
-  if (!resolve(m, site, cut_extent(m, &o->value), &o->total)) return false;
+  if (!cut_resolve(m, site, cut_extent(m, &o->value), &o->total)) return false;
   o->each = value_is_segdes(&o->value)
                 ? (double)sizeof(int64_t)
                 : (double)elem_info((enum cvl_elem)o->value.flat.elem)->bytes;
   if (o->size != IR_EACH &&
-      !resolve(m, site, machine_size(m, &cut->operands[o->size].value.flat), &wanted)) {
+      !cut_resolve(m, site, machine_size(m, &cut->operands[o->size].value.flat), &wanted)) {
     return false;
   }
   return o->total == wanted || wrong_mark(m, site, cut, "operand", p, o->total, wanted);
@@ -169,8 +169,8 @@ static bool cut_check_results(struct machine *m, const struct machine_site *site
   for (uint32_t k = 0; k < cut->result_count; k++) {
     const uint32_t size = cut->results[k].size;
     uint64_t n = 0, wanted = cut->n;
-    if (!resolve(m, site, cut_extent(m, &results[k]), &n)) return false;
-    if (size != IR_EACH && !resolve(m, site, machine_size(m, &results[size].flat), &wanted))
+    if (!cut_resolve(m, site, cut_extent(m, &results[k]), &n)) return false;
+    if (size != IR_EACH && !cut_resolve(m, site, machine_size(m, &results[size].flat), &wanted))
       return false;
     if (n != wanted) return wrong_mark(m, site, cut, "result", k, n, wanted);
   }
@@ -180,8 +180,8 @@ static bool cut_check_results(struct machine *m, const struct machine_site *site
 /* ---- a chunk ---- */
 
 /* A sub-machine's shared operands are its own. */
-static bool slice(struct machine *m, const struct machine_site *site, const struct cut *cut,
-                  struct cut_operand *o, struct value *to) {
+static bool machine_cut_slice(struct machine *m, const struct machine_site *site,
+                              const struct cut *cut, struct cut_operand *o, struct value *to) {
   if (o->size == IR_SHARED || (!cut->team && o->first == 0 && o->n == o->total)) {
     *to = o->value;
     value_retain(&m->store, to);
@@ -192,7 +192,7 @@ static bool slice(struct machine *m, const struct machine_site *site, const stru
       return machine_backend_fault(m, site);
   }
   if (o->size == IR_SHARED || !value_is_segdes(to)) return true;
-  return resolve(m, site, machine_size(m, &to->flat), &o->inners);
+  return cut_resolve(m, site, machine_size(m, &to->flat), &o->inners);
 }
 
 /* Makes the slice of one operand in its slot, and all those that it refers to before. */
@@ -206,7 +206,7 @@ static bool slice_operand(struct machine *m, struct cut *cut, uint32_t p, uint32
     o->first = cut->operands[o->size].inner;
     o->n = cut->operands[o->size].inners;
   }
-  return machine_next_site(m, location, &site) && slice(m, &site, cut, o, to);
+  return machine_next_site(m, location, &site) && machine_cut_slice(m, &site, cut, o, to);
 }
 
 /* Descriptors before what their segments have. */
@@ -299,7 +299,7 @@ static uint32_t level_of(const struct ir_instances *mark, uint32_t size) {
 }
 
 /* Takes the operands out of the slots. */
-static void take_operands(struct machine *m, struct cut *cut) {
+static void cut_take_operands(struct machine *m, struct cut *cut) {
   const struct ir_instances *mark = m->program->functions[cut->function].instances;
   for (uint32_t p = 0; p < cut->operand_count; p++) {
     struct cut_operand *o = &cut->operands[p];
@@ -316,11 +316,11 @@ static void take_operands(struct machine *m, struct cut *cut) {
 static bool check_operands(struct machine *m, const struct machine_site *site,
                            struct cut *cut) {
   uint64_t segments = 0;
-  if (!resolve(m, site, machine_count(m, &cut->operands[0].value.flat), &segments))
+  if (!cut_resolve(m, site, machine_count(m, &cut->operands[0].value.flat), &segments))
     return false;
   if (segments != 1) return wrong_mark(m, site, cut, "operand", 0, segments, 1);
   for (uint32_t p = 1; p < cut->operand_count; p++) {
-    if (!check_operand(m, site, cut, p)) return false;
+    if (!cut_check_operand(m, site, cut, p)) return false;
   }
   consumer_ask(m, cut);
   return true;
@@ -350,12 +350,12 @@ static bool push_cut(struct machine *m, const struct machine_site *site,
   struct cut *cut = &c->cuts[c->count++];
   *cut = new;
   if (!cut_allocate(m, site, cut)) return false;
-  take_operands(m, cut);
+  cut_take_operands(m, cut);
   return true;
 }
 
 /* All results at `results`, and the frame as it was. */
-static bool end_cut(struct machine *m, struct cut *cut, struct value *results) {
+static bool cut_end_cut(struct machine *m, struct cut *cut, struct value *results) {
   struct machine_site site = {m->site, cut->location};
   struct cut *outer = m->chunks.count > 1 ? cut - 1 : NULL;
   if (!cut_join_results(m, cut) || !machine_settle(m, &site) ||
@@ -373,10 +373,10 @@ static bool end_cut(struct machine *m, struct cut *cut, struct value *results) {
 }
 
 /* Begins the next chunk, or executes all that are left on the threads of a team. */
-static enum chunks_step go_on(struct machine *m, struct cut *cut, struct value *results,
-                              uint32_t *location) {
+static enum chunks_step cut_go_on(struct machine *m, struct cut *cut, struct value *results,
+                                  uint32_t *location) {
   switch (team_is_wanted(m, cut) ? team_run(m, cut) : TEAM_NOT) {
-  case TEAM_DONE: return end_cut(m, cut, results) ? CHUNKS_END : CHUNKS_FAILED;
+  case TEAM_DONE: return cut_end_cut(m, cut, results) ? CHUNKS_END : CHUNKS_FAILED;
   case TEAM_FAULT: return CHUNKS_FAILED;
   case TEAM_NOT: break;
   }
@@ -388,19 +388,20 @@ static enum chunks_step begin_chunks(struct machine *m, struct cut *cut, bool di
                                      struct value *results) {
   uint32_t entry;
   if (distribute && distribute_run(m, cut))
-    return end_cut(m, cut, results) ? CHUNKS_END : CHUNKS_FAILED;
-  return go_on(m, cut, results, &entry);
+    return cut_end_cut(m, cut, results) ? CHUNKS_END : CHUNKS_FAILED;
+  return cut_go_on(m, cut, results, &entry);
 }
 
 /* All that was begun before is waited for, so that a fault from here on is of the chunks. */
-static enum chunks_step begin_cut(struct machine *m, uint32_t location,
-                                  const struct frame *before) {
+static enum chunks_step cut_begin_cut(struct machine *m, uint32_t location,
+                                      const struct frame *before) {
   const struct frame *frame = &m->frames[m->depth - 1];
   const uint32_t function = frame->function;
   const struct value *slots = m->stack + frame->base;
   const struct machine_site site = {m->site, location};
   uint64_t instances = 0;
-  if (!machine_settle(m, &site) || !resolve(m, &site, instances_of(m, &slots[0]), &instances))
+  if (!machine_settle(m, &site) ||
+      !cut_resolve(m, &site, instances_of(m, &slots[0]), &instances))
     return CHUNKS_FAILED;
   const bool distribute = distribute_is_wanted(m, function, instances);
   if (!distribute && !chunk_is_wanted(m, function, instances, slots)) return CHUNKS_NEXT;
@@ -419,13 +420,13 @@ enum chunks_step chunks_call(struct machine *m, uint32_t location, const struct 
   if (!distribute_is_wanted(m, frame->function, most.bound) &&
       !chunk_is_wanted(m, frame->function, most.bound, slots))
     return CHUNKS_NEXT;
-  return begin_cut(m, location, before);
+  return cut_begin_cut(m, location, before);
 }
 
 /* ---- the end ---- */
 
 /* The results of the present chunk, which nobody needs: of a search. */
-static void drop_results(struct machine *m, struct value *results, uint32_t n) {
+static void cut_drop_results(struct machine *m, struct value *results, uint32_t n) {
   for (uint32_t k = 0; k < n; k++) value_release(&m->store, &results[k]);
 }
 
@@ -446,7 +447,7 @@ static bool end_chunk(struct machine *m, struct cut *cut, struct value *results,
   chunk_measure_end(m, cut, results);
   frame_out(m, cut);
   if (is_useless(m, cut)) {
-    drop_results(m, results, n);
+    cut_drop_results(m, results, n);
     return true;
   }
   if (!machine_next_site(m, cut->location, &site) || !cut_lay_results(m, &site, cut, results))
@@ -460,8 +461,8 @@ enum chunks_step chunks_return(struct machine *m, struct value *results, uint32_
   if (!end_chunk(m, cut, results, n, *location)) return CHUNKS_FAILED;
   chunk_count(cut);
   m->chunks.halved = 0;
-  if (cut_advance(cut)) return go_on(m, cut, results, location);
+  if (cut_advance(cut)) return cut_go_on(m, cut, results, location);
   if (cut->team) return team_take(m, cut, location) ? CHUNKS_NEXT : CHUNKS_OVER;
   if (is_useless(m, cut)) return chunks_skip(m, location) ? CHUNKS_NEXT : CHUNKS_FAILED;
-  return end_cut(m, cut, results) ? CHUNKS_END : CHUNKS_FAILED;
+  return cut_end_cut(m, cut, results) ? CHUNKS_END : CHUNKS_FAILED;
 }

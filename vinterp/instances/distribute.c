@@ -124,8 +124,8 @@ static bool execute_own(struct machine *m, const struct cut *cut,
   return good;
 }
 
-static void release(const struct cvl_distributed_call *d, struct cvl_value *own,
-                    uint32_t count) {
+static void distribute_release(const struct cvl_distributed_call *d, struct cvl_value *own,
+                               uint32_t count) {
   for (uint32_t k = 0; k < count; k++) {
     if (own[k].form == CVL_VECTOR || own[k].form == CVL_SEGDES)
       d->backend->release(d->context, &own[k]);
@@ -162,7 +162,7 @@ static void free_room(struct machine *m, const struct cut *cut, struct room *r) 
   heap_free(m->heap, r->results, 2 * cut->result_count * sizeof *r->results);
 }
 
-static bool make_room(struct machine *m, const struct cut *cut, struct room *r) {
+static bool distribute_make_room(struct machine *m, const struct cut *cut, struct room *r) {
   r->sizes = heap_alloc(m->heap, cut->operand_count * sizeof *r->sizes);
   r->operands = heap_alloc(m->heap, 2 * cut->operand_count * sizeof *r->operands);
   r->results = heap_alloc(m->heap, 2 * cut->result_count * sizeof *r->results);
@@ -183,12 +183,12 @@ static bool make_room(struct machine *m, const struct cut *cut, struct room *r) 
 static bool execute_distributed(struct machine *m, struct cut *cut,
                                 struct cvl_distributed_call *d, struct room *r) {
   const bool able = has_program(m, d);
-  if (!able) release(d, d->own, d->count);
+  if (!able) distribute_release(d, d->own, d->count);
   const bool good = able && execute_own(m, cut, d, r->results);
   uint64_t before;
   const bool failed = (able && m->alone->stopped) ||
                       m->backend->processes->sum_before(m->context, !good, 0, &before);
-  if (good && failed) release(d, r->results, cut->result_count);
+  if (good && failed) distribute_release(d, r->results, cut->result_count);
   m->backend->processes->collect(m->context, m->site, d, !failed, cut->result_count, r->results,
                                  r->out);
   if (failed) return false;
@@ -208,7 +208,7 @@ bool distribute_is_wanted(struct machine *m, uint32_t function, uint64_t instanc
 /* Processes must not go different ways for want of a few bytes on one of them. */
 bool distribute_run(struct machine *m, struct cut *cut) {
   struct room r = {0};
-  if (m->backend->processes->any(m->context, !make_room(m, cut, &r))) {
+  if (m->backend->processes->any(m->context, !distribute_make_room(m, cut, &r))) {
     free_room(m, cut, &r);
     return false;
   }

@@ -28,8 +28,8 @@ bool own_takes(struct machine *m, uint64_t number, enum machine_item_kind kind, 
 }
 
 /* Elements first .. first + n, of BLOCK at most, as wide as in an item. */
-static bool read_block(struct machine *m, const struct value *v, uint64_t first, uint64_t n,
-                       char *block) {
+static bool own_read_block(struct machine *m, const struct value *v, uint64_t first, uint64_t n,
+                           char *block) {
   const bool narrow = v->flat.elem == CVL_I32 || v->flat.elem == CVL_F32;
   char *to = narrow ? block + n * sizeof(int32_t) : block;
   if (!m->backend->processes->read_own(m->context, &v->flat, first, n, to)) return false;
@@ -38,13 +38,13 @@ static bool read_block(struct machine *m, const struct value *v, uint64_t first,
 }
 
 /* Until the consumer wants no more. False if they cannot be read. */
-static bool put_own(struct machine *m, uint64_t number, const struct value *v, uint64_t first,
-                    uint64_t end) {
+static bool own_put_own(struct machine *m, uint64_t number, const struct value *v,
+                        uint64_t first, uint64_t end) {
   _Alignas(int64_t) char block[BLOCK * sizeof(int64_t)];
   bool wanted = true;
   while (wanted && first < end) {
     const uint64_t n = end - first < BLOCK ? end - first : BLOCK;
-    if (!read_block(m, v, first, n, block)) return false;
+    if (!own_read_block(m, v, first, n, block)) return false;
     wanted = m->own->put(m->own->with, number, first, n, block);
     first += n;
   }
@@ -56,7 +56,7 @@ bool own_write(struct machine *m, const struct machine_site *site, uint64_t numb
   uint64_t first, n;
   if (!m->backend->processes->own_range(m->context, &v->flat, &first, &n))
     return machine_backend_fault(m, site);
-  const bool good = put_own(m, number, v, first, first + n);
+  const bool good = own_put_own(m, number, v, first, first + n);
   if (m->backend->processes->any(m->context, !good)) return machine_backend_fault(m, site);
   m->own->end(m->own->with, m, number);
   return true;

@@ -27,7 +27,7 @@ static void look_at_superop(struct walk *w, uint32_t superop) {
   for (uint32_t k = 0; k < op->node_count; k++) w->random |= op->nodes[k].op == OPC_RAND;
 }
 
-static void look_at(struct walk *w, const struct instruction *i) {
+static void reach_look_at(struct walk *w, const struct instruction *i) {
   switch ((enum action)i->action) {
   case ACT_CALL:
   case ACT_TAIL_CALL: see(w, i->as.callee); break;
@@ -42,7 +42,7 @@ static void look_at_function(struct walk *w, uint32_t function) {
   const struct code_function *f = &w->m->code->functions[function];
   w->stack |= !f->runs_typed;
   for (uint32_t k = f->entry; f->runs_typed && k < f->end; k++)
-    look_at(w, &w->m->code->instructions[k]);
+    reach_look_at(w, &w->m->code->instructions[k]);
 }
 
 static void prepare_function(struct machine *m, uint32_t function) {
@@ -65,7 +65,7 @@ static uint8_t walk(struct walk *w, uint32_t function, bool prepare) {
 }
 
 /* Where there is no memory to find out: all that may be. */
-static uint8_t walk_from(struct machine *m, uint32_t function, bool prepare) {
+static uint8_t reach_walk_from(struct machine *m, uint32_t function, bool prepare) {
   const uint32_t n = m->program->function_count;
   struct walk w = {.m = m,
                    .seen = heap_alloc(m->heap, n * sizeof *w.seen),
@@ -80,7 +80,8 @@ static uint8_t walk_from(struct machine *m, uint32_t function, bool prepare) {
 
 /* Found out once; where there are threads, kernels that they may need are prepared. */
 static uint8_t reach_of(struct machine *m, uint32_t function) {
-  if (m->reach[function] == 0) m->reach[function] = walk_from(m, function, m->team != NULL);
+  if (m->reach[function] == 0)
+    m->reach[function] = reach_walk_from(m, function, m->team != NULL);
   return m->reach[function];
 }
 

@@ -134,14 +134,14 @@ static bool slice_shared(struct machine *s, struct machine *parent, struct cut *
   return true;
 }
 
-static void take_results(struct cut *cut, const struct cut *of) {
+static void sub_machine_take_results(struct cut *cut, const struct cut *of) {
   for (uint32_t k = 0; k < cut->result_count; k++) {
     cut->results[k].size = of->results[k].size;
     cut->results[k].whole = of->results[k].whole;
   }
 }
 
-static bool begin(struct machine *s, struct machine *parent, const struct cut *of) {
+static bool sub_machine_begin(struct machine *s, struct machine *parent, const struct cut *of) {
   const struct code_function *f = &s->code->functions[of->function];
   const struct machine_site site = {1, of->location};
   memcpy(s->needs, parent->needs, s->program->function_count * sizeof *s->needs);
@@ -153,12 +153,12 @@ static bool begin(struct machine *s, struct machine *parent, const struct cut *o
       !machine_reserve_frame(s, &site) || !make_cut(s, of)) {
     return false;
   }
-  take_results(&s->chunks.cuts[0], of);
+  sub_machine_take_results(&s->chunks.cuts[0], of);
   return slice_shared(s, parent, &s->chunks.cuts[0]);
 }
 
 /* What has been kept of faults, in the cut that is over. */
-static void forget_faults(struct machine *s) {
+static void sub_machine_forget_faults(struct machine *s) {
   s->faulted = false;
   s->chunks.event = CHUNKS_NOTHING;
   history_clear(&s->history);
@@ -173,7 +173,7 @@ static void leave_context(struct machine *s) {
     forget_values(&c->cuts[0]);
   }
   chunks_abandon(s);
-  forget_faults(s);
+  sub_machine_forget_faults(s);
   s->depth = 0;
   for (uint32_t k = 0; k < s->code->constant_count; k++) s->constants[k].form = CVL_NOTHING;
   s->backend->close(s->context);
@@ -185,7 +185,7 @@ bool sub_open(struct machine *s, struct machine *parent, const struct cut *cut) 
   s->context = s->backend->open_sub(parent->context);
   if (!s->context) return false;
   s->store = (struct value_store){s->backend, s->context, s->heap};
-  if (begin(s, parent, cut)) return true;
+  if (sub_machine_begin(s, parent, cut)) return true;
   leave_context(s);
   return false;
 }
@@ -216,11 +216,11 @@ void sub_drop_chunk(struct machine *s) {
   cut_undo_results(s, &c->cuts[0]);
   chunks_forget_original(s);
   machine_drain(s);
-  forget_faults(s);
+  sub_machine_forget_faults(s);
 }
 
 /* After a fault: whether the chunk goes on, and where. */
-static bool resume(struct machine *s, uint32_t *location) {
+static bool sub_machine_resume(struct machine *s, uint32_t *location) {
   if (chunks_resume(s, location)) return true;
   if (!s->chunks.original.found.memory || !team_wait_alone(s)) return false;
   sub_drop_chunk(s);
@@ -231,6 +231,6 @@ void sub_run(struct machine *s) {
   uint32_t location;
   enum step step = STEP_EXIT;
   if (team_take(s, &s->chunks.cuts[0], &location)) step = execute(s, &location);
-  while (step == STEP_FAULT && resume(s, &location)) step = execute(s, &location);
+  while (step == STEP_FAULT && sub_machine_resume(s, &location)) step = execute(s, &location);
   if (step == STEP_FAULT || s->faulted) team_end(s);
 }

@@ -14,7 +14,7 @@ struct kept_chunk {
   uint64_t index; /* among those of the sub-machine */
 };
 
-static enum cvl_elem elem_of(const struct machine *m, enum ir_kind_tag kind) {
+static enum cvl_elem team_results_elem_of(const struct machine *m, enum ir_kind_tag kind) {
   return kind == IR_BOOL    ? CVL_BOOL
          : kind == IR_FLOAT ? m->widths.float_elem
                             : m->widths.int_elem;
@@ -28,21 +28,21 @@ static bool allocate_quietly(struct machine *m, enum cvl_elem elem, uint64_t n,
   return true;
 }
 
-static const struct ir_kind *kind_of(const struct machine *m, const struct cut *cut,
-                                     uint32_t k) {
+static const struct ir_kind *team_results_kind_of(const struct machine *m,
+                                                  const struct cut *cut, uint32_t k) {
   return m->program->functions[cut->function].result_kinds[k];
 }
 
 /* Whether chunks fill a vector of known size. */
 static bool is_filled(const struct machine *m, const struct cut *cut, uint32_t k) {
-  return cut->results[k].size == IR_EACH && kind_of(m, cut, k)->tag != IR_SEGDES;
+  return cut->results[k].size == IR_EACH && team_results_kind_of(m, cut, k)->tag != IR_SEGDES;
 }
 
 bool cut_allocate_results(struct machine *m, struct cut *cut) {
   for (uint32_t k = 0; k < cut->result_count; k++) {
     struct cut_result *r = &cut->results[k];
     if (!is_filled(m, cut, k) || r->whole.form != CVL_NOTHING) continue;
-    const enum cvl_elem elem = elem_of(m, kind_of(m, cut, k)->tag);
+    const enum cvl_elem elem = team_results_elem_of(m, team_results_kind_of(m, cut, k)->tag);
     if (!allocate_quietly(m, elem, cut->instances, &r->whole)) return false;
   }
   return true;
@@ -104,7 +104,7 @@ static bool allocate_starts(struct machine *m, struct machine *const *subs, unsi
 }
 
 /* Those that the parent has kept. */
-static bool put_own(struct machine *m, struct cut_result *r, uint64_t *first) {
+static bool team_results_put_own(struct machine *m, struct cut_result *r, uint64_t *first) {
   for (uint64_t i = 0; i < r->kept_count; i++) {
     const uint64_t n = machine_size(m, &r->kept[i].flat).bound;
     if (!m->backend->slices->fill(m->context, m->site, &r->whole.flat, *first,
@@ -120,7 +120,7 @@ static bool gather_vectors(struct machine *m, struct machine *const *subs, unsig
                            uint64_t n, enum cvl_elem elem) {
   uint64_t total = r->total, first = 0;
   for (unsigned i = 0; i < count; i++) total += result_in(subs[i], k)->total;
-  if (!allocate_quietly(m, elem, total, &r->whole) || !put_own(m, r, &first) ||
+  if (!allocate_quietly(m, elem, total, &r->whole) || !team_results_put_own(m, r, &first) ||
       !allocate_starts(m, subs, count, k)) {
     return false;
   }
@@ -134,14 +134,15 @@ static bool gather_vectors(struct machine *m, struct machine *const *subs, unsig
   return true;
 }
 
-static bool gather(struct machine *m, struct cut *cut, struct machine *const *subs,
-                   unsigned count, const struct kept_chunk *list, uint64_t n) {
+static bool team_results_gather(struct machine *m, struct cut *cut, struct machine *const *subs,
+                                unsigned count, const struct kept_chunk *list, uint64_t n) {
   for (uint32_t k = 0; k < cut->result_count; k++) {
-    const enum ir_kind_tag kind = kind_of(m, cut, k)->tag;
+    const enum ir_kind_tag kind = team_results_kind_of(m, cut, k)->tag;
     if (is_filled(m, cut, k)) continue;
     struct cut_result *r = &cut->results[k];
-    if (kind == IR_SEGDES ? !gather_segdes(m, subs, k, r, list, n)
-                          : !gather_vectors(m, subs, count, k, r, list, n, elem_of(m, kind)))
+    if (kind == IR_SEGDES
+            ? !gather_segdes(m, subs, k, r, list, n)
+            : !gather_vectors(m, subs, count, k, r, list, n, team_results_elem_of(m, kind)))
       return false;
     cut_release_kept(m, r);
   }
@@ -154,7 +155,7 @@ bool cut_gather_results(struct machine *m, struct cut *cut, struct machine *cons
   struct kept_chunk *list = heap_alloc(m->heap, n * sizeof *list);
   if (!list) return false;
   list_chunks(subs, count, list);
-  const bool ok = gather(m, cut, subs, count, list, n);
+  const bool ok = team_results_gather(m, cut, subs, count, list, n);
   heap_free(m->heap, list, n * sizeof *list);
   return ok;
 }

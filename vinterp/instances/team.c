@@ -54,7 +54,7 @@ struct team {
 /* ---- threads ---- */
 
 /* Works in the session that is open; with the lock, which is free meanwhile. */
-static void join(struct team *t, unsigned number) {
+static void team_join(struct team *t, unsigned number) {
   if (!t->open || number >= t->count) return;
   t->joined++;
   t->active++;
@@ -77,7 +77,7 @@ static void *member_main(void *arg) {
       continue;
     }
     seen = t->session;
-    join(t, self->number);
+    team_join(t, self->number);
   }
   pthread_mutex_unlock(&t->lock);
   return NULL;
@@ -121,7 +121,7 @@ static unsigned wanted_threads(const struct machine_options *options) {
   return options->threads > 0 ? options->threads : processors_available();
 }
 
-static bool make(struct machine *m, struct team *t, unsigned threads) {
+static bool team_make(struct machine *m, struct team *t, unsigned threads) {
   *t = (struct team){.parent = m, .threads = threads};
   t->members = heap_alloc(m->heap, threads * sizeof *t->members);
   t->subs = heap_alloc(m->heap, threads * sizeof(struct machine *));
@@ -142,7 +142,7 @@ bool team_init(struct machine *m) {
     return true;
   struct team *t = heap_alloc(m->heap, sizeof *t);
   if (!t) return false;
-  if (make(m, t, threads)) {
+  if (team_make(m, t, threads)) {
     m->team = t;
     return true;
   }
@@ -211,7 +211,7 @@ bool team_is_wanted(struct machine *m, const struct cut *cut) {
 
 /* ---- ranges ---- */
 
-static void end_with(struct team *t, enum team_end end, struct machine *culprit) {
+static void team_end_with(struct team *t, enum team_end end, struct machine *culprit) {
   if (t->end == END_NOT) {
     t->end = end;
     t->culprit = culprit;
@@ -224,7 +224,7 @@ void team_end(struct machine *sub) {
   struct team *t = sub->team;
   const bool memory = sub->chunks.original.found.memory;
   pthread_mutex_lock(&t->lock);
-  end_with(t, memory ? END_MEMORY : END_FAULT, sub);
+  team_end_with(t, memory ? END_MEMORY : END_FAULT, sub);
   pthread_mutex_unlock(&t->lock);
 }
 
@@ -248,7 +248,7 @@ static bool slice_range(struct machine *sub, struct cut *cut, uint64_t n) {
   for (cut->n = n; !cut_slice(sub, cut); cut->n = n) {
     const bool memory = sub->chunks.event == CHUNKS_MEMORY || sub->chunks.original.found.memory;
     if (!memory || n == 1) {
-      end_with(sub->team, memory ? END_MEMORY : END_FAULT, sub);
+      team_end_with(sub->team, memory ? END_MEMORY : END_FAULT, sub);
       return false;
     }
     sub_drop_chunk(sub);
@@ -258,7 +258,7 @@ static bool slice_range(struct machine *sub, struct cut *cut, uint64_t n) {
 }
 
 /* With the lock. */
-static bool take(struct team *t, struct machine *sub, struct cut *cut) {
+static bool machine_team_take(struct team *t, struct machine *sub, struct cut *cut) {
   struct cut *whole = t->cut;
   chunk_learn(t->parent, whole, cut);
   if (t->end != END_NOT || whole->first == whole->instances) return false;
@@ -279,7 +279,7 @@ static bool take(struct team *t, struct machine *sub, struct cut *cut) {
 bool team_take(struct machine *sub, struct cut *cut, uint32_t *location) {
   struct team *t = sub->team;
   pthread_mutex_lock(&t->lock);
-  const bool taken = take(t, sub, cut);
+  const bool taken = machine_team_take(t, sub, cut);
   pthread_mutex_unlock(&t->lock);
   return taken && cut_begin_chunk(sub, cut, location);
 }
@@ -365,7 +365,7 @@ static enum team_outcome without_threads(struct machine *m, struct cut *cut) {
   return TEAM_NOT;
 }
 
-static enum team_outcome end_cut(struct machine *m, struct cut *cut, enum team_end end) {
+static enum team_outcome team_end_cut(struct machine *m, struct cut *cut, enum team_end end) {
   const struct machine_site site = {m->site, cut->location};
   if (end != END_NOT && machine_asks_to_stop(m)) {
     m->faulted = false;
@@ -378,7 +378,7 @@ static enum team_outcome end_cut(struct machine *m, struct cut *cut, enum team_e
 }
 
 /* Everything but sub-machines; false without memory for results. */
-static bool begin_cut(struct team *t, struct machine *m, struct cut *cut) {
+static bool team_begin_cut(struct team *t, struct machine *m, struct cut *cut) {
   enum chunk_bound bound;
   start_threads(t);
   t->share = chunk_share(m, t->threads, &bound);
@@ -405,8 +405,8 @@ static enum team_end run_subs(struct team *t, struct machine *m, struct cut *cut
 
 enum team_outcome team_run(struct machine *m, struct cut *cut) {
   struct team *t = m->team;
-  if (!begin_cut(t, m, cut)) return without_threads(m, cut);
+  if (!team_begin_cut(t, m, cut)) return without_threads(m, cut);
   open_subs(t);
   if (t->count == 0) return without_threads(m, cut);
-  return end_cut(m, cut, run_subs(t, m, cut));
+  return team_end_cut(m, cut, run_subs(t, m, cut));
 }

@@ -36,8 +36,8 @@ struct file_bytes {
 
 /* Reads a file to its end, or as far as it may be what is wanted: whoever reads it says what is
  * wrong with a device that never ends. */
-static struct stream_status read_whole(struct streams *s, FILE *file, enum array_format format,
-                                       struct file_bytes *b) {
+static struct stream_status columns_read_whole(struct streams *s, FILE *file,
+                                               enum array_format format, struct file_bytes *b) {
   enum { MOST = 16 << 20 }; /* bytes that are read unasked */
   struct stat about;
   const bool regular = fstat(fileno(file), &about) == 0 && S_ISREG(about.st_mode);
@@ -58,9 +58,9 @@ static struct stream_status read_whole(struct streams *s, FILE *file, enum array
 }
 
 /* Reads the signature, and of a file that is read its value. */
-static struct stream_status read_value(struct streams *s, struct stream_columns *c,
-                                       const char *signature, size_t length,
-                                       const struct file_bytes *file) {
+static struct stream_status columns_read_value(struct streams *s, struct stream_columns *c,
+                                               const char *signature, size_t length,
+                                               const struct file_bytes *file) {
   const char *problem = NULL;
   if (!array_type_parse(c->format, &c->arena, signature, length, &c->type, &problem)) {
     return stream_fail(s, "%s", problem);
@@ -76,13 +76,13 @@ static struct stream_status read_value(struct streams *s, struct stream_columns 
   return stream_ok();
 }
 
-static struct stream_status begin(struct streams *s, struct stream_columns *c,
-                                  const char *signature, size_t length,
-                                  const struct file_bytes *file) {
+static struct stream_status columns_begin(struct streams *s, struct stream_columns *c,
+                                          const char *signature, size_t length,
+                                          const struct file_bytes *file) {
   struct memory_guard guard;
   memory_guard_begin(&guard);
   if (setjmp(guard.jump)) return stream_no_memory(file->length);
-  struct stream_status status = read_value(s, c, signature, length, file);
+  struct stream_status status = columns_read_value(s, c, signature, length, file);
   memory_guard_end(&guard);
   return status;
 }
@@ -92,7 +92,7 @@ static enum array_format format_of(enum stream_mode mode) {
   return mode == STREAM_READ_NPZ || mode == STREAM_WRITE_NPZ ? ARRAY_NPZ : ARRAY_CSV;
 }
 
-static bool writes(enum stream_mode mode) {
+static bool columns_writes(enum stream_mode mode) {
   return mode == STREAM_WRITE_NPY || mode == STREAM_WRITE_NPZ || mode == STREAM_WRITE_CSV;
 }
 
@@ -101,12 +101,12 @@ static struct stream_status attach(struct streams *s, int64_t stream, enum strea
   struct stream *opened = stream_find(s, stream);
   struct stream_columns *c = heap_alloc(s->heap, sizeof *c);
   if (!c) return stream_no_memory(sizeof *c);
-  *c = (struct stream_columns){.format = format_of(mode), .writes = writes(mode)};
+  *c = (struct stream_columns){.format = format_of(mode), .writes = columns_writes(mode)};
   arena_init(&c->arena, s->heap);
   struct file_bytes file = {.length = 0};
   struct stream_status status =
-      c->writes ? stream_ok() : read_whole(s, opened->file, c->format, &file);
-  if (status.ok) status = begin(s, c, signature, length, &file);
+      c->writes ? stream_ok() : columns_read_whole(s, opened->file, c->format, &file);
+  if (status.ok) status = columns_begin(s, c, signature, length, &file);
   heap_free(s->heap, file.bytes, file.capacity);
   if (!status.ok) {
     stream_columns_free(s, c);
@@ -125,7 +125,7 @@ struct stream_status stream_open_columns(struct streams *s, const char *name, si
     return stream_fail(s, "a signature and a colon must stand before the name");
   struct stream_status status =
       stream_open(s, name + signature + 1, length - signature - 1,
-                  writes(mode) ? STREAM_REPLACE : STREAM_READ, stream);
+                  columns_writes(mode) ? STREAM_REPLACE : STREAM_READ, stream);
   if (!status.ok) return status;
   status = attach(s, *stream, mode, name, signature);
   if (status.ok) return status;
@@ -158,7 +158,7 @@ static struct array_column *next_column(struct streams *s, struct stream_columns
   return NULL;
 }
 
-static bool narrow_ints(const struct array_column *from, int32_t *to, int64_t *bad) {
+static bool columns_narrow_ints(const struct array_column *from, int32_t *to, int64_t *bad) {
   for (uint64_t i = 0; i < from->length; i++) {
     *bad = from->as.ints[i];
     if (*bad < INT32_MIN || *bad > INT32_MAX) return false;
@@ -191,7 +191,7 @@ struct stream_status stream_read_column(struct streams *s, struct stream_columns
   out->bytes = bytes;
   out->length = from->length;
   int64_t bad;
-  if (out->elem == CVL_I32 && !narrow_ints(from, out->data, &bad)) {
+  if (out->elem == CVL_I32 && !columns_narrow_ints(from, out->data, &bad)) {
     stream_value_free(s, out);
     return stream_fail(s, "%lld does not fit an INT of 32 bits", (long long)bad);
   }
@@ -240,8 +240,8 @@ bool stream_has_columns(struct streams *s, int64_t stream) {
 
 /* ---- closing ---- */
 
-static struct stream_status write_value(struct streams *s, struct stream_columns *c,
-                                        FILE *file) {
+static struct stream_status columns_write_value(struct streams *s, struct stream_columns *c,
+                                                FILE *file) {
   const char *problem = NULL;
   if (!array_check(c->format, &c->arena, &c->type, &c->columns, &problem)) {
     return stream_fail(s, "%s", problem);
@@ -259,7 +259,7 @@ struct stream_status stream_columns_finish(struct streams *s, struct stream_colu
   struct memory_guard guard;
   memory_guard_begin(&guard);
   if (setjmp(guard.jump)) return stream_no_memory(1);
-  struct stream_status status = write_value(s, c, file);
+  struct stream_status status = columns_write_value(s, c, file);
   memory_guard_end(&guard);
   return status;
 }

@@ -40,7 +40,7 @@ static bool scalar_operand(const struct call *c, unsigned k, const char *role, i
   return machine_int(c->m, c->site, &c->operands[k], x);
 }
 
-static int64_t int_at(const struct machine *m, const union ints *buffer, uint64_t i) {
+static int64_t io_int_at(const struct machine *m, const union ints *buffer, uint64_t i) {
   return m->widths.int_elem == CVL_I32 ? buffer->i32[i] : buffer->i64[i];
 }
 
@@ -52,7 +52,7 @@ static bool each_char(const struct call *c, unsigned k, const char *role, uint64
     uint64_t n = length - first < TRANSFER ? length - first : TRANSFER;
     if (!machine_to_host(c->m, c->site, &c->operands[k], first, n, &buffer)) return false;
     for (uint64_t i = 0; i < n; i++) {
-      int64_t x = int_at(c->m, &buffer, i);
+      int64_t x = io_int_at(c->m, &buffer, i);
       if (x < 0 || x > 255) {
         return machine_fault(c->m, c->site,
                              "operand %u (the %s) has %lld at position %llu, which is no "
@@ -90,11 +90,11 @@ static char *string_operand(const struct call *c, const char *role, uint64_t *le
 
 /* ---- results ---- */
 
-static void push(struct call *c, struct value v) {
+static void io_push(struct call *c, struct value v) {
   c->results[c->done++] = v;
 }
 static void push_int(struct call *c, int64_t x) {
-  push(c, machine_scalar_int(c->m, x));
+  io_push(c, machine_scalar_int(c->m, x));
 }
 
 /* Pushes a value that was read, and frees its host memory. */
@@ -104,7 +104,7 @@ static bool push_read_value(struct call *c, struct stream_value *v) {
                 ? machine_segdes(c->m, c->site, v->length, v->data, &result)
                 : machine_from_host(c->m, c->site, v->elem, v->length, v->data, &result);
   stream_value_free(c->m->streams, v);
-  if (ok) push(c, result);
+  if (ok) io_push(c, result);
   return ok;
 }
 
@@ -122,7 +122,7 @@ static bool push_message(struct call *c, const char *message) {
   struct value result;
   if (!machine_from_host(c->m, c->site, c->m->widths.int_elem, n, &buffer, &result))
     return false;
-  push(c, result);
+  io_push(c, result);
   return true;
 }
 
@@ -130,7 +130,7 @@ static bool push_message(struct call *c, const char *message) {
 static bool push_status(struct call *c, struct stream_status status) {
   if (status.memory) return machine_memory_fault(c->m, c->site, status.memory);
   if (!push_message(c, status.message)) return false;
-  push(c, machine_scalar_bool(status.ok));
+  io_push(c, machine_scalar_bool(status.ok));
   return true;
 }
 
@@ -157,7 +157,7 @@ static bool write_column(struct call *c, int64_t stream) {
   return ok && push_status(c, status);
 }
 
-static bool write_value(struct call *c, int64_t stream, bool exact) {
+static bool io_write_value(struct call *c, int64_t stream, bool exact) {
   struct stream_sink to;
   if (peers_have_columns(c->m->streams, stream)) return write_column(c, stream);
   stream_sink_init(&to, c->m->streams, stream);
@@ -172,10 +172,10 @@ static bool write_value(struct call *c, int64_t stream, bool exact) {
 static bool fwrite_value(struct call *c) {
   int64_t stream;
   return scalar_operand(c, 1, "stream", &stream) &&
-         write_value(c, stream, c->m->program->exact_floats);
+         io_write_value(c, stream, c->m->program->exact_floats);
 }
 
-static bool read_value(struct call *c, int64_t stream) {
+static bool io_read_value(struct call *c, int64_t stream) {
   struct stream_value v;
   struct stream_status status =
       peers_read_value(c->m->streams, stream, c->type, c->m->widths, &v);
@@ -185,7 +185,7 @@ static bool read_value(struct call *c, int64_t stream) {
 
 static bool fread_value(struct call *c) {
   int64_t stream;
-  return scalar_operand(c, 0, "stream", &stream) && read_value(c, stream);
+  return scalar_operand(c, 0, "stream", &stream) && io_read_value(c, stream);
 }
 
 static bool fread_chars(struct call *c) {
@@ -210,7 +210,7 @@ static bool is_array_mode(int64_t mode) {
          mode == STREAM_WRITE_CSV;
 }
 
-static bool open_file(struct call *c) {
+static bool io_open_file(struct call *c) {
   int64_t mode, stream;
   if (!scalar_operand(c, 1, "mode", &mode)) return false;
   if (mode == STREAM_ARGUMENTS) {
@@ -241,7 +241,7 @@ static bool close_stream(struct call *c) {
          push_status(c, peers_close(c->m->streams, stream));
 }
 
-static bool spawn(struct call *c) {
+static bool io_spawn(struct call *c) {
   int64_t ends[3];
   uint64_t length;
   if (!scalar_operand(c, 1, "input stream", &ends[STREAM_IN]) ||
@@ -261,14 +261,14 @@ static bool spawn(struct call *c) {
 
 static bool dispatch(struct call *c, enum opcode op) {
   switch (op) {
-  case OPC_WRITE: return write_value(c, STREAM_ERR, false);
+  case OPC_WRITE: return io_write_value(c, STREAM_ERR, false);
   case OPC_FWRITE: return fwrite_value(c);
-  case OPC_READ: return read_value(c, STREAM_IN);
+  case OPC_READ: return io_read_value(c, STREAM_IN);
   case OPC_FREAD: return fread_value(c);
   case OPC_FREAD_CHAR: return fread_chars(c);
-  case OPC_FOPEN: return open_file(c);
+  case OPC_FOPEN: return io_open_file(c);
   case OPC_FCLOSE: return close_stream(c);
-  case OPC_SPAWN: return spawn(c);
+  case OPC_SPAWN: return io_spawn(c);
   default: return machine_fault(c->m, c->site, "not an instruction of input and output");
   }
 }

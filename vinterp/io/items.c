@@ -24,8 +24,8 @@ static bool check_lengths(struct machine *m, const struct machine_site *site,
 }
 
 /* Fills `data` with the item's elements in the width of the run. */
-static bool narrow(struct machine *m, const struct machine_site *site,
-                   const struct machine_item *item, void *data) {
+static bool items_narrow(struct machine *m, const struct machine_site *site,
+                         const struct machine_item *item, void *data) {
   for (uint64_t k = 0; k < item->length; k++) {
     if (item->kind == MACHINE_FLOAT) {
       ((float *)data)[k] = (float)item->as.floats[k];
@@ -46,22 +46,22 @@ static bool from_narrow(struct machine *m, const struct machine_site *site, enum
   size_t bytes = (size_t)item->length * elem_info(elem)->bytes;
   void *data = heap_alloc(m->heap, bytes);
   if (!data) return machine_memory_fault(m, site, bytes);
-  bool ok =
-      narrow(m, site, item, data) && machine_from_host(m, site, elem, item->length, data, out);
+  bool ok = items_narrow(m, site, item, data) &&
+            machine_from_host(m, site, elem, item->length, data, out);
   heap_free(m->heap, data, bytes);
   return ok;
 }
 
-static void nothing(void *with) {
+static void items_nothing(void *with) {
   (void)with;
 }
 
 /* Elements that stay until the run has ended. */
-static bool borrow(struct machine *m, const struct machine_site *site, enum cvl_elem elem,
-                   const struct machine_item *item, struct value *out) {
-  return m->backend->sharing->import_vector(m->context, ++m->site, elem, item->length,
-                                            item->as.ints, (struct cvl_notice){nothing, NULL},
-                                            &out->flat) ||
+static bool items_borrow(struct machine *m, const struct machine_site *site, enum cvl_elem elem,
+                         const struct machine_item *item, struct value *out) {
+  return m->backend->sharing->import_vector(
+             m->context, ++m->site, elem, item->length, item->as.ints,
+             (struct cvl_notice){items_nothing, NULL}, &out->flat) ||
          machine_backend_fault(m, site);
 }
 
@@ -85,7 +85,7 @@ bool machine_from_item(struct machine *m, const struct machine_site *site,
   }
   if (elem == CVL_I32 || elem == CVL_F32) return from_narrow(m, site, elem, item, out);
   if (item->lent && item->length > 1 && m->backend->sharing)
-    return borrow(m, site, elem, item, out);
+    return items_borrow(m, site, elem, item, out);
   return machine_from_host(m, site, elem, item->length, data, out);
 }
 

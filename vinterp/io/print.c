@@ -20,7 +20,7 @@ struct text {
   char bytes[TEXT_BYTES];
 };
 
-static bool text_flush(struct text *t) {
+static bool print_text_flush(struct text *t) {
   size_t n = t->used;
   t->used = 0;
   return n == 0 || t->consumer->write(t->consumer->self, t->bytes, n);
@@ -28,7 +28,7 @@ static bool text_flush(struct text *t) {
 
 /* Makes room for n more bytes, n at most TEXT_BYTES. */
 static inline bool text_room(struct text *t, size_t n) {
-  return t->used + n <= TEXT_BYTES || text_flush(t);
+  return t->used + n <= TEXT_BYTES || print_text_flush(t);
 }
 
 static bool text_add(struct text *t, const char *string) {
@@ -116,7 +116,7 @@ static const char *pair_kind(const struct value *v) {
 
 static bool print_pair(struct text *t, const struct pair *pair) {
   return text_add(t, "pair(") && text_add(t, pair_kind(&pair->left)) && text_add(t, ",") &&
-         text_add(t, pair_kind(&pair->right)) && text_add(t, ") \n") && text_flush(t);
+         text_add(t, pair_kind(&pair->right)) && text_add(t, ") \n") && print_text_flush(t);
 }
 
 bool print_value(struct machine *m, const struct machine_site *site, const struct value *v,
@@ -139,7 +139,7 @@ bool print_value(struct machine *m, const struct machine_site *site, const struc
     }
     if (!text_elements(&text, elem, &buffer, (size_t)n)) return false;
   }
-  return text_add(&text, descriptor ? " ]\n" : " )\n") && text_flush(&text);
+  return text_add(&text, descriptor ? " ]\n" : " )\n") && print_text_flush(&text);
 }
 
 bool print_chars(struct machine *m, const struct machine_site *site, const struct value *v,

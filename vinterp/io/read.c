@@ -18,7 +18,7 @@ struct reader {
   struct stream_status status; /* ok until something goes wrong */
 };
 
-static bool asked_to_end(struct reader *r) {
+static bool read_asked_to_end(struct reader *r) {
   if (stop_asks(r->streams->stop) == STOP_NOT) return false;
   r->status = stream_fail(r->streams, "asked to end");
   return true;
@@ -31,7 +31,7 @@ void stream_value_free(struct streams *s, struct stream_value *v) {
   *v = (struct stream_value){.elem = v->elem};
 }
 
-static bool grow(struct reader *r) {
+static bool read_grow(struct reader *r) {
   size_t wanted = r->out->bytes ? r->out->bytes * 2 : 256;
   void *data = heap_grow(r->streams->heap, r->out->data, r->out->bytes, wanted);
   if (!data) {
@@ -47,8 +47,8 @@ static bool grow(struct reader *r) {
  */
 static inline void *next_element(struct reader *r) {
   enum { UNASKED = 1 << 12 };
-  if (r->out->length % UNASKED == 0 && asked_to_end(r)) return NULL;
-  if ((r->out->length + 1) * r->element_bytes > r->out->bytes && !grow(r)) return NULL;
+  if (r->out->length % UNASKED == 0 && read_asked_to_end(r)) return NULL;
+  if ((r->out->length + 1) * r->element_bytes > r->out->bytes && !read_grow(r)) return NULL;
   return (char *)r->out->data + r->out->length++ * r->element_bytes;
 }
 
@@ -82,7 +82,7 @@ static bool put_bool(struct reader *r, bool x) {
 
 /* ---- bytes ---- */
 
-static inline bool is_space(int c) {
+static inline bool read_is_space(int c) {
   return c == ' ' || (c >= '\t' && c <= '\r');
 }
 static inline bool is_digit(int c) {
@@ -97,8 +97,8 @@ static int next_solid_byte(struct reader *r) {
   enum { UNASKED = 1 << 16 };
   uint64_t skipped = 0;
   int c = next_byte(r);
-  while (is_space(c)) {
-    if (++skipped % UNASKED == 0 && asked_to_end(r)) return EOF;
+  while (read_is_space(c)) {
+    if (++skipped % UNASKED == 0 && read_asked_to_end(r)) return EOF;
     c = next_byte(r);
   }
   return c;
@@ -147,7 +147,7 @@ static bool read_ints(struct reader *r, char close, int64_t least, int64_t most)
       r->status = stream_fail(r->streams, "an integer is out of range");
       return false;
     }
-    if (c != close && !is_space(c)) return unexpected(r, c, "an integer");
+    if (c != close && !read_is_space(c)) return unexpected(r, c, "an integer");
     if (!put_int(r, (int64_t)(negative ? -size : size))) return false;
     if (c == close) return true;
   }
@@ -161,10 +161,10 @@ struct token {
 
 /* Collects a number that begins with c, up to white space or the closing bracket, which is
  * returned; "nan(...)" has brackets of its own. EOF with a status if that fails. */
-static int read_token(struct reader *r, struct token *t, int c) {
+static int machine_read_token(struct reader *r, struct token *t, int c) {
   bool inside = false;
   t->length = 0;
-  for (; inside || (c != ')' && !is_space(c)); c = next_byte(r)) {
+  for (; inside || (c != ')' && !read_is_space(c)); c = next_byte(r)) {
     if (c == EOF) {
       unexpected(r, c, "')'");
       return EOF;
@@ -186,7 +186,7 @@ static bool read_float_list(struct reader *r, struct token *t) {
   for (;;) {
     int c = next_solid_byte(r);
     if (c == ')') return true;
-    c = read_token(r, t, c);
+    c = machine_read_token(r, t, c);
     if (c == EOF) return false;
     const char *end;
     double x = read_real(t->bytes, &end);
@@ -215,7 +215,7 @@ static bool read_bools(struct reader *r) {
   }
 }
 
-static bool read_lengths(struct reader *r) {
+static bool machine_read_lengths(struct reader *r) {
   if (!read_ints(r, ']', 0, INT64_MAX)) return false;
   const int64_t *lengths = r->out->data;
   int64_t total = 0;
@@ -246,7 +246,7 @@ static bool read_typed(struct reader *r, enum type_word type, struct widths widt
            read_ints(r, ')', narrow ? INT32_MIN : INT64_MIN, narrow ? INT32_MAX : INT64_MAX);
   case TW_FLOAT: return read_open(r, '(') && read_floats(r);
   case TW_BOOL: return read_open(r, '(') && read_bools(r);
-  case TW_SEGDES: return read_open(r, '[') && read_lengths(r);
+  case TW_SEGDES: return read_open(r, '[') && machine_read_lengths(r);
   case TW_CHAR: return read_open(r, '"') && read_string(r);
   case TW_NONE: break;
   }
@@ -254,7 +254,7 @@ static bool read_typed(struct reader *r, enum type_word type, struct widths widt
 }
 
 /* What stream_value.elem is for a type word. */
-static enum cvl_elem elem_of(enum type_word type, struct widths widths) {
+static enum cvl_elem read_elem_of(enum type_word type, struct widths widths) {
   switch (type) {
   case TW_INT:
   case TW_CHAR: return widths.int_elem;
@@ -285,10 +285,10 @@ struct stream_status stream_read_value(struct streams *s, int64_t stream, enum t
   struct reader r;
   const struct stream *from = stream_find(s, stream);
   if (from && from->columns) {
-    *out = (struct stream_value){.elem = elem_of(type, widths)};
+    *out = (struct stream_value){.elem = read_elem_of(type, widths)};
     return stream_read_column(s, from->columns, type, out);
   }
-  if (reader_begin(&r, s, stream, elem_of(type, widths), out) &&
+  if (reader_begin(&r, s, stream, read_elem_of(type, widths), out) &&
       !read_typed(&r, type, widths)) {
     stream_value_free(s, out);
   }

@@ -15,7 +15,7 @@ struct words {
   size_t bytes; /* of the block */
 };
 
-static bool is_space(char c) {
+static bool spawn_is_space(char c) {
   return c == ' ' || (c >= '\t' && c <= '\r');
 }
 
@@ -31,7 +31,7 @@ static bool words_split(struct heap *heap, const char *command, size_t length,
   text[length] = '\0';
   words->count = 0;
   for (size_t i = 0; i < length; i++) {
-    if (is_space(text[i])) {
+    if (spawn_is_space(text[i])) {
       text[i] = '\0';
     } else if (i == 0 || text[i - 1] == '\0') {
       words->list[words->count++] = &text[i];
@@ -116,8 +116,8 @@ static bool is_shortage(int error) {
 
 /* Starts the program with the three ends as 0, 1, 2 and signals as a program expects them.
  * 0 or an errno. */
-static int start(const struct permissions *permissions, char *const *words,
-                 const struct end ends[3], pid_t *child) {
+static int spawn_start(const struct permissions *permissions, char *const *words,
+                       const struct end ends[3], pid_t *child) {
   posix_spawn_file_actions_t actions;
   posix_spawnattr_t attributes;
   int error = posix_spawn_file_actions_init(&actions);
@@ -162,8 +162,8 @@ static void report_for_child(int fd, const char *program, int error) {
 }
 
 /* Flushes, starts the child on the ends, remembers it. */
-static struct stream_status launch(struct streams *s, const struct words *words,
-                                   const struct end ends[3]) {
+static struct stream_status spawn_launch(struct streams *s, const struct words *words,
+                                         const struct end ends[3]) {
   for (size_t i = 0; i < s->count; i++) {
     if (s->table[i].file && s->table[i].writable) (void)stream_flush(s, (int64_t)i);
   }
@@ -172,7 +172,7 @@ static struct stream_status launch(struct streams *s, const struct words *words,
                                      &s->child_capacity, sizeof *s->children);
   if (lacking) return stream_no_memory(lacking);
   pid_t child;
-  int error = start(&s->permissions, words->list, ends, &child);
+  int error = spawn_start(&s->permissions, words->list, ends, &child);
   if (!error) {
     s->children[s->child_count++] = child;
   } else if (is_shortage(error)) {
@@ -201,7 +201,7 @@ struct stream_status stream_spawn(struct streams *s, const char *command, size_t
     status =
         ends[k].stream == STREAM_NULL ? end_pipe(s, k, &ends[k]) : end_inherit(s, &ends[k]);
   }
-  if (status.ok) status = launch(s, &words, ends);
+  if (status.ok) status = spawn_launch(s, &words, ends);
   for (int k = 0; k < 3; k++) {
     if (ends[k].child >= 0) close(ends[k].child);
     if (status.ok) {

@@ -156,8 +156,8 @@ static struct stream_status write_failed(struct streams *s, FILE *file) {
   return stream_fail_errno(s, error);
 }
 
-static struct stream_status put(struct streams *s, int64_t stream, const void *bytes, size_t n,
-                                bool flush) {
+static struct stream_status streams_put(struct streams *s, int64_t stream, const void *bytes,
+                                        size_t n, bool flush) {
   struct stream_status status = stream_ok();
   struct stream *to = find_open(s, stream, true, &status);
   if (!to) return status;
@@ -173,18 +173,18 @@ static struct stream_status put(struct streams *s, int64_t stream, const void *b
 
 struct stream_status stream_write(struct streams *s, int64_t stream, const void *bytes,
                                   size_t n) {
-  return put(s, stream, bytes, n, false);
+  return streams_put(s, stream, bytes, n, false);
 }
 
 struct stream_status stream_flush(struct streams *s, int64_t stream) {
-  return put(s, stream, NULL, 0, true);
+  return streams_put(s, stream, NULL, 0, true);
 }
 
 /* ---- opening and closing ---- */
 
 /* A file opened for the program; NULL with a problem. */
-static FILE *open_file(const struct streams *s, const char *path, enum stream_mode mode,
-                       struct file_problem *problem) {
+static FILE *streams_open_file(const struct streams *s, const char *path, enum stream_mode mode,
+                               struct file_problem *problem) {
   const enum file_use use = mode == STREAM_READ    ? FILE_READ
                             : mode == STREAM_WRITE ? FILE_WRITE
                                                    : FILE_APPEND;
@@ -228,7 +228,7 @@ static struct stream_status open_path(struct streams *s, const char *path,
                                       enum stream_mode mode, int64_t *stream) {
   struct file_problem problem;
   if (mode == STREAM_REPLACE) return open_replaced(s, path, stream);
-  FILE *file = open_file(s, path, mode, &problem);
+  FILE *file = streams_open_file(s, path, mode, &problem);
   if (!file) return stream_fail_file(s, &problem);
   const uint64_t lacking =
       stream_add(s, file, mode == STREAM_READ, mode != STREAM_READ, stream);

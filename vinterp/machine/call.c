@@ -100,8 +100,8 @@ struct machine_site machine_entry_site(const struct machine *m) {
 }
 
 /* The frame of the entry function with the arguments in it. */
-static bool begin_frame(struct machine *m, const struct machine_site *site,
-                        const struct run *r) {
+static bool call_begin_frame(struct machine *m, const struct machine_site *site,
+                             const struct run *r) {
   const struct code_function *f = &m->code->functions[m->entry];
   if (!machine_push_frame(m, site, m->entry, 0) ||
       !machine_reserve(m, site, r->count + f->slots + f->result_count)) {
@@ -118,7 +118,7 @@ static bool begin_entry(struct machine *m, const struct run *r, uint32_t *locati
   const struct code_function *f = &m->code->functions[m->entry];
   const struct ir_function *function = &m->program->functions[m->entry];
   const struct machine_site site = machine_entry_site(m);
-  if (!begin_frame(m, &site, r)) return false;
+  if (!call_begin_frame(m, &site, r)) return false;
   bool typed = f->runs_typed && r->count == f->param_count;
   if (typed && !machine_arguments_fit(m, &site, function, &typed)) return false;
   if (!typed && !function->stack) {
@@ -218,7 +218,7 @@ struct taken {
 };
 
 /* Moves the results from the stack to the caller. */
-static bool take_results(struct machine *m, const struct machine_site *site, void *to) {
+static bool call_take_results(struct machine *m, const struct machine_site *site, void *to) {
   const struct taken *t = to;
   if (m->top != t->count) {
     return machine_fault(m, site, "the program has %llu results, not %llu",
@@ -237,8 +237,8 @@ void machine_use_consumer(struct machine *m, const struct machine_consumer *cons
   m->call_consumer = consumer;
 }
 
-static enum machine_outcome call(struct machine *m, const struct run *run,
-                                 struct diag_list *diags) {
+static enum machine_outcome machine_machine_call(struct machine *m, const struct run *run,
+                                                 struct diag_list *diags) {
   machine_begin(m, diags);
   const enum step step = machine_run_once(m, run);
   if (step == STEP_DONE) machine_keep_random(m);
@@ -257,9 +257,9 @@ enum machine_outcome machine_call(struct machine *m, struct machine_program *pro
                           .out = m->options.out,
                           .err = m->options.err,
                           .consumer = m->call_consumer,
-                          .deliver = take_results,
+                          .deliver = call_take_results,
                           .to = &taken};
-  return call(m, &run, diags);
+  return machine_machine_call(m, &run, diags);
 }
 
 enum machine_outcome machine_call_function(struct machine *m, struct machine_program *program,
@@ -271,7 +271,7 @@ enum machine_outcome machine_call_function(struct machine *m, struct machine_pro
                           .function = &function,
                           .arguments = arguments,
                           .count = count,
-                          .deliver = take_results,
+                          .deliver = call_take_results,
                           .to = &taken};
-  return call(m, &run, diags);
+  return machine_machine_call(m, &run, diags);
 }

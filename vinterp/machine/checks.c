@@ -20,8 +20,8 @@ struct cvl_size machine_count(const struct machine *m, const struct cvl_value *v
   return m->backend->count(m->context, v);
 }
 
-static struct cvl_size size_of(const struct machine *m, uint8_t size,
-                               const struct value *operands) {
+static struct cvl_size checks_size_of(const struct machine *m, uint8_t size,
+                                      const struct value *operands) {
   const struct cvl_value *v = &operands[SIZE_OPERAND(size)].flat;
   switch (SIZE_WHAT(size)) {
   case SIZE_LEN:
@@ -63,8 +63,8 @@ void check_describe(enum opcode op, unsigned rule, uint64_t a, uint64_t b, char 
   describe_size(r.b, b, dst + n, size - n);
 }
 
-static bool agree(struct machine *m, const struct machine_site *site, unsigned rule,
-                  struct cvl_size a, struct cvl_size b) {
+static bool checks_agree(struct machine *m, const struct machine_site *site, unsigned rule,
+                         struct cvl_size a, struct cvl_size b) {
   if (a.symbol == 0 && b.symbol == 0) {
     if (a.bound == b.bound) return true;
     return machine_size_fault(m, site, rule, a.bound, b.bound);
@@ -78,8 +78,9 @@ bool check_sizes(struct machine *m, const struct machine_site *site, enum opcode
                  const struct value *operands) {
   const struct size_rule *rules = superop_info((uint32_t)op)->rules;
   for (unsigned k = 0; rules[k].a; k++) {
-    struct cvl_size a = size_of(m, rules[k].a, operands), b = size_of(m, rules[k].b, operands);
-    if (!agree(m, site, k, a, b)) return false;
+    struct cvl_size a = checks_size_of(m, rules[k].a, operands),
+                    b = checks_size_of(m, rules[k].b, operands);
+    if (!checks_agree(m, site, k, a, b)) return false;
   }
   return true;
 }
@@ -88,12 +89,13 @@ bool check_sizes_now(struct machine *m, const struct machine_site *site, enum op
                      const struct value *operands) {
   const struct size_rule *rules = superop_info((uint32_t)op)->rules;
   for (unsigned k = 0; rules[k].a; k++) {
-    struct cvl_size a = size_of(m, rules[k].a, operands), b = size_of(m, rules[k].b, operands);
+    struct cvl_size a = checks_size_of(m, rules[k].a, operands),
+                    b = checks_size_of(m, rules[k].b, operands);
     if ((a.symbol && !m->backend->resolve(m->context, &a)) ||
         (b.symbol && !m->backend->resolve(m->context, &b))) {
       return machine_backend_fault(m, site);
     }
-    if (!agree(m, site, k, a, b)) return false;
+    if (!checks_agree(m, site, k, a, b)) return false;
   }
   return true;
 }
@@ -104,7 +106,7 @@ struct cvl_size check_result_size(const struct machine *m, enum opcode op,
                                   const struct value *operands) {
   const uint8_t size = opcode_info(op)->result_size;
   if (SIZE_WHAT(size) == SIZE_UNKNOWN) return size_deferred();
-  return size_of(m, size, operands);
+  return checks_size_of(m, size, operands);
 }
 
 void check_result(const struct machine *m, const struct cvl_value *v, struct cvl_size wanted,

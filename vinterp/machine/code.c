@@ -50,7 +50,7 @@ bool code_scalar_constant(struct widths w, const struct vcode_constant *c,
 
 /* ---- slots ---- */
 
-static uint32_t take_slot(struct lowering *l) {
+static uint32_t code_take_slot(struct lowering *l) {
   uint32_t slot = l->lowest;
   while (slot < l->taken.count && l->taken.items[slot]) slot++;
   if (slot == l->taken.count) *array_push(l->arena, &l->taken) = false;
@@ -76,12 +76,12 @@ static void undo_slots(struct lowering *l, size_t length) {
 }
 
 /* The slot of a new variable; one that an enclosing IF yields has it already. */
-static uint32_t bind(struct lowering *l, ir_var v) {
-  if (l->slot_of[v] == no_slot) l->slot_of[v] = take_slot(l);
+static uint32_t code_bind(struct lowering *l, ir_var v) {
+  if (l->slot_of[v] == no_slot) l->slot_of[v] = code_take_slot(l);
   return l->slot_of[v];
 }
 
-static uint32_t use(struct lowering *l, ir_var v, bool last) {
+static uint32_t code_use(struct lowering *l, ir_var v, bool last) {
   uint32_t slot = l->slot_of[v];
   if (last) free_slot(l, slot);
   return last ? slot | REF_LAST : slot;
@@ -89,8 +89,8 @@ static uint32_t use(struct lowering *l, ir_var v, bool last) {
 
 /* ---- instructions ---- */
 
-static struct instruction *emit(struct lowering *l, enum action action, enum opcode op,
-                                struct source_pos pos, uint32_t origin) {
+static struct instruction *code_emit(struct lowering *l, enum action action, enum opcode op,
+                                     struct source_pos pos, uint32_t origin) {
   *array_push(l->arena, &l->debug) = (struct debug_info){.function = l->number,
                                                          .pos = pos,
                                                          .origin = origin,
@@ -103,7 +103,7 @@ static struct instruction *emit(struct lowering *l, enum action action, enum opc
 }
 
 static struct instruction *emit_plain(struct lowering *l, enum action action) {
-  return emit(l, action, OPC_COPY, (struct source_pos){0, 0}, 0);
+  return code_emit(l, action, OPC_COPY, (struct source_pos){0, 0}, 0);
 }
 
 static void emit_drop(struct lowering *l, uint32_t slot) {
@@ -124,8 +124,8 @@ static uint32_t *refs(struct lowering *l, struct instruction *i, uint32_t operan
 }
 
 /* Slots for results; those nobody uses are freed at once. */
-static void emit_results(struct lowering *l, const struct ir_binding *b, uint32_t *to) {
-  for (uint32_t k = 0; k < b->result_count; k++) to[k] = bind(l, b->results[k]);
+static void code_emit_results(struct lowering *l, const struct ir_binding *b, uint32_t *to) {
+  for (uint32_t k = 0; k < b->result_count; k++) to[k] = code_bind(l, b->results[k]);
 }
 
 static void drop_unused(struct lowering *l, const struct ir_binding *b) {
@@ -149,9 +149,9 @@ static void lower_refs(struct lowering *l, struct instruction *i, const struct i
   uint32_t *to = refs(l, i, b->operand_count, b->result_count);
   for (uint32_t k = 0; k < b->operand_count; k++) {
     bool hand_over = b->last[k] && !occurs_again(b, k);
-    to[k] = hand_over ? use(l, b->operands[k], true) : l->slot_of[b->operands[k]];
+    to[k] = hand_over ? code_use(l, b->operands[k], true) : l->slot_of[b->operands[k]];
   }
-  emit_results(l, b, to + b->operand_count);
+  code_emit_results(l, b, to + b->operand_count);
 }
 
 /* What is to be done after the instruction. */
@@ -169,7 +169,7 @@ static void lower_operation(struct lowering *l, const struct ir_binding *b) {
   enum action action = l->profiled                                ? ACT_PROFILED
                        : opcode_info(op)->klass == OC_ELEMENTWISE ? ACT_SCALAR
                                                                   : ACT_OPERATION;
-  struct instruction *i = emit(l, action, op, b->pos, b->origin);
+  struct instruction *i = code_emit(l, action, op, b->pos, b->origin);
   struct debug_info *info = &l->debug.items[l->debug.count - 1];
   info->type = i->type = b->type;
   if (op == OPC_ASSERT) {
@@ -184,7 +184,7 @@ static void lower_operation(struct lowering *l, const struct ir_binding *b) {
 static void lower_fused(struct lowering *l, const struct ir_binding *b) {
   const struct superop *op = l->code->program->superops[b->as.superop];
   uint32_t location = (uint32_t)l->out.count;
-  struct instruction *i = emit(l, ACT_FUSED, OPC_FUSED, b->pos, b->origin);
+  struct instruction *i = code_emit(l, ACT_FUSED, OPC_FUSED, b->pos, b->origin);
   i->as.superop = b->as.superop;
   lower_refs(l, i, b);
   struct debug_info fused = l->debug.items[location];
@@ -198,8 +198,8 @@ static void lower_fused(struct lowering *l, const struct ir_binding *b) {
 }
 
 static void lower_constant(struct lowering *l, const struct ir_binding *b) {
-  struct instruction *i = emit(l, ACT_CONST, OPC_CONST, b->pos, b->origin);
-  refs(l, i, 0, 1)[0] = bind(l, b->results[0]);
+  struct instruction *i = code_emit(l, ACT_CONST, OPC_CONST, b->pos, b->origin);
+  refs(l, i, 0, 1)[0] = code_bind(l, b->results[0]);
   struct cvl_value scalar;
   if (code_scalar_constant(l->code->program->widths, b->as.constant, &scalar)) {
     i->action = ACT_SCALAR_CONST;
@@ -222,7 +222,7 @@ static bool yields(const struct open_block *b, uint32_t count, const ir_var *var
 
 /* Whether a call ends the function: its results are those of its block, these are those of the
  * IF around it, and so on. Then no slot holds anything but the operands. */
-static bool ends_function(const struct lowering *l, const struct ir_binding *b) {
+static bool code_ends_function(const struct lowering *l, const struct ir_binding *b) {
   uint32_t count = b->result_count;
   const ir_var *vars = b->results;
   for (size_t k = l->open.count; k-- > 0;) {
@@ -236,19 +236,21 @@ static bool ends_function(const struct lowering *l, const struct ir_binding *b) 
 }
 
 static void lower_call(struct lowering *l, const struct ir_binding *b) {
-  const bool last = code_may_replace(l->code, l->number, b->as.callee) && ends_function(l, b);
+  const bool last =
+      code_may_replace(l->code, l->number, b->as.callee) && code_ends_function(l, b);
   const enum action action = last ? ACT_TAIL_CALL : ACT_CALL;
-  struct instruction *i = emit(l, action, OPC_CALL, b->pos, b->origin);
+  struct instruction *i = code_emit(l, action, OPC_CALL, b->pos, b->origin);
   i->as.callee = b->as.callee;
   uint32_t *to = refs(l, i, b->operand_count, b->result_count);
-  for (uint32_t k = 0; k < b->operand_count; k++) to[k] = use(l, b->operands[k], b->last[k]);
-  emit_results(l, b, to + b->operand_count);
+  for (uint32_t k = 0; k < b->operand_count; k++)
+    to[k] = code_use(l, b->operands[k], b->last[k]);
+  code_emit_results(l, b, to + b->operand_count);
   drop_unused(l, b);
 }
 
 /* ---- blocks ---- */
 
-static void open(struct lowering *l, struct open_block b) {
+static void code_open(struct lowering *l, struct open_block b) {
   *array_push(l->arena, &l->open) = b;
   for (uint32_t k = 0; k < b.block->drop_count; k++) {
     uint32_t slot = l->slot_of[b.block->drops[k]];
@@ -270,14 +272,14 @@ static void open(struct lowering *l, struct open_block b) {
 static void begin_if(struct lowering *l, const struct ir_binding *b) {
   bool then_last = b->as.arms.otherwise->end != IR_YIELD;
   enum action action = then_last ? ACT_IF_NOT : ACT_IF;
-  struct instruction *i = emit(l, action, OPC_IF, b->pos, b->origin);
+  struct instruction *i = code_emit(l, action, OPC_IF, b->pos, b->origin);
   uint32_t branch = (uint32_t)l->out.count - 1;
-  refs(l, i, 1, 0)[0] = use(l, b->operands[0], b->last[0]);
-  for (uint32_t k = 0; k < b->result_count; k++) bind(l, b->results[k]);
-  open(l, (struct open_block){.block = then_last ? b->as.arms.otherwise : b->as.arms.then,
-                              .arm = b,
-                              .branch = branch,
-                              .trail = l->trail.count});
+  refs(l, i, 1, 0)[0] = code_use(l, b->operands[0], b->last[0]);
+  for (uint32_t k = 0; k < b->result_count; k++) code_bind(l, b->results[k]);
+  code_open(l, (struct open_block){.block = then_last ? b->as.arms.otherwise : b->as.arms.then,
+                                   .arm = b,
+                                   .branch = branch,
+                                   .trail = l->trail.count});
 }
 
 /* Moves what an arm yields to where the IF wants it. */
@@ -295,10 +297,10 @@ static void lower_yield(struct lowering *l, const struct open_block *b) {
 }
 
 static void lower_return(struct lowering *l, const struct ir_block *block) {
-  struct instruction *i = emit(l, ACT_RETURN, OPC_RET, block->pos, 0);
+  struct instruction *i = code_emit(l, ACT_RETURN, OPC_RET, block->pos, 0);
   uint32_t *to = refs(l, i, block->result_count, 0);
   for (uint32_t k = 0; k < block->result_count; k++) {
-    to[k] = use(l, block->results[k], block->last[k]);
+    to[k] = code_use(l, block->results[k], block->last[k]);
   }
 }
 
@@ -311,8 +313,8 @@ static void lower_end(struct lowering *l, const struct open_block *b) {
       lower_return(l, b->block);
     }
     break;
-  case IR_EXIT: emit(l, ACT_EXIT, OPC_EXIT, b->block->pos, 0); break;
-  case IR_NEVER: emit(l, ACT_NEVER, OPC_EXIT, b->block->pos, 0); break;
+  case IR_EXIT: code_emit(l, ACT_EXIT, OPC_EXIT, b->block->pos, 0); break;
+  case IR_NEVER: code_emit(l, ACT_NEVER, OPC_EXIT, b->block->pos, 0); break;
   }
 }
 
@@ -337,7 +339,7 @@ static void close(struct lowering *l) {
   b.block = then_last ? b.arm->as.arms.then : b.arm->as.arms.otherwise;
   b.next = 0;
   b.second = true;
-  open(l, b);
+  code_open(l, b);
 }
 
 static void lower_blocks(struct lowering *l) {
@@ -368,13 +370,13 @@ static void lower_function(struct lowering *l, uint32_t number) {
   l->lowest = 0;
 
   to->entry = (uint32_t)l->out.count;
-  for (uint32_t k = 0; k < f->param_count; k++) bind(l, f->params[k]);
+  for (uint32_t k = 0; k < f->param_count; k++) code_bind(l, f->params[k]);
   for (uint32_t k = 0; k < f->param_count; k++) {
     if (!f->unused[k]) continue;
     emit_drop(l, l->slot_of[f->params[k]]);
     free_slot(l, l->slot_of[f->params[k]]);
   }
-  open(l, (struct open_block){.block = f->body});
+  code_open(l, (struct open_block){.block = f->body});
   lower_blocks(l);
   to->slots = (uint32_t)l->taken.count;
   to->end = (uint32_t)l->out.count;

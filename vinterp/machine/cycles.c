@@ -28,7 +28,7 @@ static void look_at_stack(struct search *s, const struct vcode_function *f) {
 }
 
 /* Both forms of a function: which of them runs may depend on its arguments. */
-static void look_at(struct search *s, const struct ir_function *f) {
+static void cycles_look_at(struct search *s, const struct ir_function *f) {
   if (f->stack) look_at_stack(s, f->stack);
   if (!f->typed) return;
   *array_push(s->arena, &s->blocks) = f->body;
@@ -42,7 +42,7 @@ void code_find_cycles(struct code *code) {
   uint32_t *first = arena_alloc(s.arena, ((size_t)n + 1) * sizeof *first);
   for (uint32_t f = 0; f < n; f++) {
     first[f] = (uint32_t)s.callees.count;
-    look_at(&s, &program->functions[f]);
+    cycles_look_at(&s, &program->functions[f]);
   }
   first[n] = (uint32_t)s.callees.count;
   const struct graph graph = {n, first, s.callees.items};

@@ -35,7 +35,7 @@ static bool make_values(struct machine *m, const struct machine_site *site, stru
   return true;
 }
 
-static bool load(struct machine *m, const struct machine_program *p, struct task *t) {
+static bool evaluate_load(struct machine *m, const struct machine_program *p, struct task *t) {
   const struct machine_repetition *r = t->repetition;
   machine_program_use(m, p);
   const struct machine_site site = machine_entry_site(m);
@@ -45,7 +45,7 @@ static bool load(struct machine *m, const struct machine_program *p, struct task
 }
 
 /* `passed`: a run has taken what was owned. */
-static void unload(struct machine *m, struct task *t, bool passed) {
+static void evaluate_unload(struct machine *m, struct task *t, bool passed) {
   for (uint64_t k = 0; t->values && k < t->count; k++) {
     if (!passed || !t->values[k].owned) machine_release(m, &t->values[k]);
   }
@@ -65,7 +65,8 @@ static bool print_results(struct machine *m, const struct machine_site *site, vo
   return ok;
 }
 
-static bool collect_results(struct machine *m, const struct machine_site *site, void *to) {
+static bool evaluate_collect_results(struct machine *m, const struct machine_site *site,
+                                     void *to) {
   return machine_collect(m, site, to);
 }
 
@@ -88,7 +89,7 @@ static enum step one_run(struct machine *m, const struct machine_program *p,
   }
   for (uint64_t k = 0; run.consumer && k < t->count; k++)
     consumer_note_argument(m, &t->items[k], &t->values[k]);
-  if (turn & RUN_LAST) run.deliver = t->results ? collect_results : print_results;
+  if (turn & RUN_LAST) run.deliver = t->results ? evaluate_collect_results : print_results;
   return machine_run_once(m, &run);
 }
 
@@ -132,7 +133,8 @@ static enum step timed_run(struct machine *m, const struct machine_program *p,
   return step;
 }
 
-static enum step repeat(struct machine *m, struct machine_program *p, const struct task *t) {
+static enum step evaluate_repeat(struct machine *m, struct machine_program *p,
+                                 const struct task *t) {
   struct machine_repetition *r = t->repetition;
   struct run_times first;
   enum step step = one_run(m, p, t, RUN_FIRST, &first);
@@ -152,11 +154,12 @@ static uint64_t live_bytes(const struct machine *m) {
 static enum step run_program(struct machine *m, struct machine_program *p, struct task *t) {
   enum step step = STEP_FAULT;
   m->repeated = is_repeated(t);
-  const bool loaded = load(m, p, t);
+  const bool loaded = evaluate_load(m, p, t);
   if (loaded) {
-    step = m->repeated ? repeat(m, p, t) : one_run(m, p, t, RUN_FIRST | RUN_LAST, NULL);
+    step =
+        m->repeated ? evaluate_repeat(m, p, t) : one_run(m, p, t, RUN_FIRST | RUN_LAST, NULL);
   }
-  unload(m, t, loaded);
+  evaluate_unload(m, t, loaded);
   return step;
 }
 
@@ -168,8 +171,9 @@ static bool prepare_ahead(struct machine *m, struct machine_program *p) {
   return !(m->backend->prepared || waits) || machine_program_prepare(m, p);
 }
 
-static enum machine_outcome evaluate(struct machine *m, const struct ir_program *program,
-                                     struct task *t, struct diag_list *diags) {
+static enum machine_outcome machine_evaluate(struct machine *m,
+                                             const struct ir_program *program, struct task *t,
+                                             struct diag_list *diags) {
   enum step step = STEP_FAULT;
   machine_begin(m, diags);
   const uint64_t live = live_bytes(m);
@@ -186,7 +190,7 @@ enum machine_outcome machine_run_on(struct machine *m, const struct ir_program *
                                     const struct machine_item *arguments,
                                     uint64_t argument_count, struct diag_list *diags) {
   struct task task = {.items = arguments, .count = argument_count};
-  return evaluate(m, program, &task, diags);
+  return machine_evaluate(m, program, &task, diags);
 }
 
 enum machine_outcome machine_run(struct machine *m, const struct ir_program *program,
@@ -211,7 +215,7 @@ enum machine_outcome machine_repeat(struct machine *m, const struct ir_program *
              "cannot be opened");
     return MACHINE_ERROR;
   }
-  const enum machine_outcome outcome = evaluate(m, program, &task, diags);
+  const enum machine_outcome outcome = machine_evaluate(m, program, &task, diags);
   if (task.silence) fclose(task.silence);
   return outcome;
 }

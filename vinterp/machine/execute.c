@@ -14,7 +14,8 @@ static struct machine_site site_at(const struct machine *m, const struct instruc
 }
 
 /* Takes a value out of a slot at its last use, or makes another reference to it. */
-static inline void take(struct machine *m, struct value *r, uint32_t ref, struct value *to) {
+static inline void execute_take(struct machine *m, struct value *r, uint32_t ref,
+                                struct value *to) {
   struct value *from = &r[ref & REF_SLOT];
   *to = *from;
   if (!value_is_counted(from)) return;
@@ -26,8 +27,8 @@ static inline void take(struct machine *m, struct value *r, uint32_t ref, struct
 }
 
 /* An elementwise operation on scalars; false if it is none, or at fault. */
-static inline bool execute_scalar(const struct machine *m, const struct instruction *i,
-                                  struct value *r) {
+static inline bool machine_execute_scalar(const struct machine *m, const struct instruction *i,
+                                          struct value *r) {
   struct cvl_value operands[3];
   uint32_t n = i->operand_count;
   if (n + 1 > INLINE_REFS) return false;
@@ -100,8 +101,8 @@ static bool execute_constant(struct machine *m, const struct instruction *i, str
 }
 
 /* The condition of an IF. */
-static inline bool decide(struct machine *m, const struct instruction *i, struct value *r,
-                          bool *out) {
+static inline bool execute_decide(struct machine *m, const struct instruction *i,
+                                  struct value *r, bool *out) {
   struct value *condition = &r[i->ref[0] & REF_SLOT];
   if (condition->form == CVL_SCALAR) {
     *out = condition->flat.as.b;
@@ -112,16 +113,16 @@ static inline bool decide(struct machine *m, const struct instruction *i, struct
   return ok;
 }
 
-static const struct code_function *function_of(const struct machine *m,
-                                               const struct frame *frame) {
+static const struct code_function *execute_function_of(const struct machine *m,
+                                                       const struct frame *frame) {
   return &m->code->functions[frame->function];
 }
 
 /* Makes a frame for the callee above the caller's and moves the arguments into it. */
-static bool call(struct machine *m, const struct instruction *i) {
+static bool execute_call(struct machine *m, const struct instruction *i) {
   const struct frame *caller = &m->frames[m->depth - 1];
   const struct code_function *callee = &m->code->functions[i->as.callee];
-  uint64_t from = caller->base, base = from + function_of(m, caller)->slots;
+  uint64_t from = caller->base, base = from + execute_function_of(m, caller)->slots;
   struct machine_site site = site_at(m, i);
   if (--m->fuel < 0 && !machine_poll(m, &site)) return false;
   uint64_t needed = base + callee->slots + callee->result_count;
@@ -129,7 +130,7 @@ static bool call(struct machine *m, const struct instruction *i) {
   if (!machine_push_frame(m, &site, i->as.callee, base)) return false;
   const uint32_t *refs = code_refs(m->code, i);
   for (uint32_t k = 0; k < i->operand_count; k++) {
-    take(m, m->stack + from, refs[k], &m->stack[base + k]);
+    execute_take(m, m->stack + from, refs[k], &m->stack[base + k]);
   }
   if (m->chunks.pass != CHUNKS_RUN) path_call(m);
   return true;
@@ -149,7 +150,7 @@ static bool tail_call(struct machine *m, const struct instruction *i) {
   const struct frame *frame = &m->frames[m->depth - 1];
   const struct code_function *callee = &m->code->functions[i->as.callee];
   const struct machine_site site = site_at(m, i);
-  const uint64_t base = frame->base, slots = function_of(m, frame)->slots;
+  const uint64_t base = frame->base, slots = execute_function_of(m, frame)->slots;
   if (--m->fuel < 0 && !machine_poll(m, &site)) return false;
   if (!machine_reserve(m, &site, base + slots + i->operand_count) ||
       !machine_reserve(m, &site, base + callee->slots + callee->result_count) ||
@@ -158,7 +159,7 @@ static bool tail_call(struct machine *m, const struct instruction *i) {
   }
   const uint32_t *refs = code_refs(m->code, i);
   struct value *r = m->stack + base;
-  for (uint32_t k = 0; k < i->operand_count; k++) take(m, r, refs[k], &r[slots + k]);
+  for (uint32_t k = 0; k < i->operand_count; k++) execute_take(m, r, refs[k], &r[slots + k]);
   move_down(r, r + slots, i->operand_count);
   return true;
 }
@@ -182,7 +183,7 @@ static enum step leave_chunks(struct machine *m, struct value *above, uint32_t n
 static inline enum step end_frame(struct machine *m, uint32_t n, uint32_t *location) {
   const struct frame frame = m->frames[m->depth - 1];
   struct value *r = m->stack + frame.base;
-  struct value *above = r + function_of(m, &frame)->slots;
+  struct value *above = r + execute_function_of(m, &frame)->slots;
   if (m->chunks.count) {
     const enum step step = leave_chunks(m, above, n, location);
     if (step != STEP_DONE) return step;
@@ -211,11 +212,12 @@ static inline enum step end_frame(struct machine *m, uint32_t n, uint32_t *locat
 
 /* Results go above the frame first, since they may be anywhere in it; from there to the slots
  * that the CALL names, or down to the stack. */
-static enum step leave(struct machine *m, const struct instruction *i, uint32_t *location) {
+static enum step execute_leave(struct machine *m, const struct instruction *i,
+                               uint32_t *location) {
   const struct frame *frame = &m->frames[m->depth - 1];
   const uint32_t *refs = code_refs(m->code, i);
-  struct value *r = m->stack + frame->base, *above = r + function_of(m, frame)->slots;
-  for (uint32_t k = 0; k < i->operand_count; k++) take(m, r, refs[k], &above[k]);
+  struct value *r = m->stack + frame->base, *above = r + execute_function_of(m, frame)->slots;
+  for (uint32_t k = 0; k < i->operand_count; k++) execute_take(m, r, refs[k], &above[k]);
   *location = site_at(m, i).location;
   return end_frame(m, i->operand_count, location);
 }
@@ -238,8 +240,8 @@ static inline enum step enter_at(struct machine *m, uint32_t function, uint32_t 
   return STEP_ON;
 }
 
-static inline enum step enter(struct machine *m, const struct instruction *i,
-                              const struct frame *before, uint32_t *location) {
+static inline enum step execute_enter(struct machine *m, const struct instruction *i,
+                                      const struct frame *before, uint32_t *location) {
   const uint32_t call = m->chunks.possible ? site_at(m, i).location : 0;
   return enter_at(m, i->as.callee, call, before, location);
 }
@@ -255,7 +257,7 @@ static enum step unreachable(struct machine *m, const struct instruction *i) {
   return STEP_FAULT;
 }
 
-static enum step leave_program(struct machine *m, const struct instruction *i) {
+static enum step execute_leave_program(struct machine *m, const struct instruction *i) {
   struct machine_site site;
   if (!machine_next_site(m, site_at(m, i).location, &site) || !machine_settle(m, &site)) {
     return STEP_FAULT;
@@ -273,7 +275,7 @@ enum step execute(struct machine *m, uint32_t *location) {
     struct frame before;
     switch ((enum action)i->action) {
     case ACT_SCALAR:
-      if (m->chunks.pass != CHUNKS_SUM && execute_scalar(m, i, r)) break;
+      if (m->chunks.pass != CHUNKS_SUM && machine_execute_scalar(m, i, r)) break;
       /* fall through */
     case ACT_OPERATION:
     case ACT_PROFILED:
@@ -287,18 +289,18 @@ enum step execute(struct machine *m, uint32_t *location) {
     case ACT_CONST:
       if (!execute_constant(m, i, r)) return STEP_FAULT;
       break;
-    case ACT_COPY: take(m, r, i->ref[0], &r[i->ref[1]]); break;
-    case ACT_MOVE: take(m, r, i->ref[0] | REF_LAST, &r[i->ref[1]]); break;
+    case ACT_COPY: execute_take(m, r, i->ref[0], &r[i->ref[1]]); break;
+    case ACT_MOVE: execute_take(m, r, i->ref[0] | REF_LAST, &r[i->ref[1]]); break;
     case ACT_DROP: value_release(&m->store, &r[i->ref[0]]); break;
     case ACT_IF:
     case ACT_IF_NOT:
-      if (!decide(m, i, r, &condition)) return STEP_FAULT;
+      if (!execute_decide(m, i, r, &condition)) return STEP_FAULT;
       i = condition == (i->action == ACT_IF) ? i + 1 : code + i->as.target;
       continue;
     case ACT_JUMP: i = code + i->as.target; continue;
     case ACT_CALL:
-      if (!call(m, i)) return STEP_FAULT;
-      step = enter(m, i, NULL, location);
+      if (!execute_call(m, i)) return STEP_FAULT;
+      step = execute_enter(m, i, NULL, location);
       if (step != STEP_ON) return step;
       i = code + *location;
       r = m->stack + m->frames[m->depth - 1].base;
@@ -306,18 +308,18 @@ enum step execute(struct machine *m, uint32_t *location) {
     case ACT_TAIL_CALL:
       before = m->frames[m->depth - 1];
       if (!tail_call(m, i)) return STEP_FAULT;
-      step = enter(m, i, &before, location);
+      step = execute_enter(m, i, &before, location);
       if (step != STEP_ON) return step;
       i = code + *location;
       r = m->stack + m->frames[m->depth - 1].base;
       continue;
     case ACT_RETURN:
-      step = leave(m, i, location);
+      step = execute_leave(m, i, location);
       if (step != STEP_ON) return step;
       i = code + *location;
       r = m->stack + m->frames[m->depth - 1].base;
       continue;
-    case ACT_EXIT: return leave_program(m, i);
+    case ACT_EXIT: return execute_leave_program(m, i);
     case ACT_NEVER: return unreachable(m, i);
     }
     i++;

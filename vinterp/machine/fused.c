@@ -87,7 +87,7 @@ struct value *fused_results(struct machine *m) {
 }
 
 /* The kernel of a superoperator, prepared when it is first wanted; NULL: node by node. */
-static struct cvl_kernel *kernel_of(struct machine *m, uint32_t superop) {
+static struct cvl_kernel *fused_kernel_of(struct machine *m, uint32_t superop) {
   struct prepared *p = &m->fused->prepared[superop];
   if (m->fused->borrowed) return p->kernel;
   if (!p->tried && m->backend->superops) {
@@ -98,10 +98,10 @@ static struct cvl_kernel *kernel_of(struct machine *m, uint32_t superop) {
 }
 
 void fused_prepare(struct machine *m, uint32_t superop) {
-  (void)kernel_of(m, superop);
+  (void)fused_kernel_of(m, superop);
 }
 
-static void release_owned(struct machine *m, struct value *v, uint32_t n) {
+static void fused_release_owned(struct machine *m, struct value *v, uint32_t n) {
   for (uint32_t k = 0; k < n; k++) {
     if (!v[k].flat.owned) continue;
     v[k].flat.owned = 0;
@@ -112,7 +112,7 @@ static void release_owned(struct machine *m, struct value *v, uint32_t n) {
 /* ---- node by node ---- */
 
 /* Whether operand i of node k may go with the reference: the use is the last. */
-static bool may_take(const struct superop *op, uint32_t k, uint32_t i) {
+static bool fused_may_take(const struct superop *op, uint32_t k, uint32_t i) {
   const struct superop_node *node = &op->nodes[k];
   if (op->last_use[node->operands[i]] != k) return false;
   for (uint32_t j = 0; j < node->operand_count; j++) {
@@ -132,7 +132,7 @@ static bool execute_node(struct machine *m, const struct superop *op, uint32_t k
   for (uint32_t i = 0; i < node->operand_count; i++) {
     struct value *from = &values[node->operands[i]];
     operands[i] = *from;
-    operands[i].flat.owned = from->flat.owned && may_take(op, k, i);
+    operands[i].flat.owned = from->flat.owned && fused_may_take(op, k, i);
     if (operands[i].flat.owned) from->flat.owned = 0;
   }
   if (!operation_execute(m, location, (enum opcode)node->op, (enum type_word)node->type,
@@ -141,21 +141,21 @@ static bool execute_node(struct machine *m, const struct superop *op, uint32_t k
   }
   for (uint32_t i = 0; i < node->operand_count; i++) {
     uint32_t operand = node->operands[i];
-    if (op->last_use[operand] == k) release_owned(m, &values[operand], 1);
+    if (op->last_use[operand] == k) fused_release_owned(m, &values[operand], 1);
   }
   for (uint32_t i = 0; i < node->result_count; i++) {
     struct value *to = &values[node->result + i];
     *to = results[i];
     to->flat.owned = value_is_counted(to);
-    if (op->last_use[node->result + i] == SUPEROP_NONE) release_owned(m, to, 1);
+    if (op->last_use[node->result + i] == SUPEROP_NONE) fused_release_owned(m, to, 1);
   }
   return true;
 }
 
 /* Executes nodes until one fails; how many had results. Where the first of several faults is
  * looked for, each is waited for, as instructions are: the next one may be past it. */
-static uint32_t execute_nodes(struct machine *m, const struct superop *op, uint32_t first,
-                              struct value *values, bool *ok) {
+static uint32_t fused_execute_nodes(struct machine *m, const struct superop *op, uint32_t first,
+                                    struct value *values, bool *ok) {
   uint32_t k = 0;
   for (*ok = true; *ok && k < op->node_count; k++) {
     if (!execute_node(m, op, k, first + k, values)) {
@@ -168,22 +168,23 @@ static uint32_t execute_nodes(struct machine *m, const struct superop *op, uint3
 }
 
 /* `owned` marks the values to which a reference is held here. */
-static bool run_nodes(struct machine *m, const struct superop *op, uint32_t first,
-                      struct value *values, struct value *results) {
+static bool machine_fused_run_nodes(struct machine *m, const struct superop *op, uint32_t first,
+                                    struct value *values, struct value *results) {
   bool ok;
-  const uint32_t done = execute_nodes(m, op, first, values, &ok);
+  const uint32_t done = fused_execute_nodes(m, op, first, values, &ok);
   for (uint32_t i = 0; ok && i < op->output_count; i++) {
     results[i] = values[op->outputs[i]];
     results[i].flat.owned = values[op->outputs[i]].flat.owned = 0;
   }
-  release_owned(m, values, done == op->node_count ? op->value_count : op->nodes[done].result);
+  fused_release_owned(m, values,
+                      done == op->node_count ? op->value_count : op->nodes[done].result);
   return ok;
 }
 
 /* ---- in one pass ---- */
 
-static struct cvl_size size_of(const struct machine *m, const struct value *values,
-                               struct superop_size size) {
+static struct cvl_size fused_size_of(const struct machine *m, const struct value *values,
+                                     struct superop_size size) {
   switch (size.what) {
   case SIZE_LEN:
   case SIZE_TOTAL: return machine_size(m, &values[size.param].flat);
@@ -229,7 +230,7 @@ static bool may_fail_before(const struct superop *op, uint32_t node) {
 static bool may_be_required(const struct machine *m, const struct superop *op,
                             const struct superop_rule *r, const struct value *values) {
   if (r->of_domain || !m->backend->require_later) return false;
-  const struct cvl_size a = size_of(m, values, r->a), b = size_of(m, values, r->b);
+  const struct cvl_size a = fused_size_of(m, values, r->a), b = fused_size_of(m, values, r->b);
   if (!a.symbol && !b.symbol) return false;
   return !may_fail_before(op, r->node) || (!matters_before(m, op, r->node, values, a) &&
                                            !matters_before(m, op, r->node, values, b));
@@ -241,7 +242,8 @@ static struct cvl_size required_size(const struct machine *m, const struct super
                                      struct cvl_size size) {
   for (uint32_t k = 0; k < count && size.symbol; k++) {
     const struct superop_rule *r = &op->rules[k];
-    const struct cvl_size a = size_of(m, values, r->a), b = size_of(m, values, r->b);
+    const struct cvl_size a = fused_size_of(m, values, r->a),
+                          b = fused_size_of(m, values, r->b);
     if ((a.symbol != size.symbol || b.symbol) && (b.symbol != size.symbol || a.symbol))
       continue;
     if (may_be_required(m, op, r, values)) size = a.symbol ? b : a;
@@ -252,13 +254,13 @@ static struct cvl_size required_size(const struct machine *m, const struct super
 static bool holds(const struct machine *m, const struct superop *op, uint32_t k,
                   const struct value *values) {
   const struct superop_rule *r = &op->rules[k];
-  const struct cvl_size a = size_of(m, values, r->a), b = size_of(m, values, r->b);
+  const struct cvl_size a = fused_size_of(m, values, r->a), b = fused_size_of(m, values, r->b);
   return sizes_equal(m, required_size(m, op, k, values, a), required_size(m, op, k, values, b));
 }
 
 /* All rules but those that may be required. */
-static bool rules_hold(const struct machine *m, const struct superop *op,
-                       const struct value *values) {
+static bool fused_rules_hold(const struct machine *m, const struct superop *op,
+                             const struct value *values) {
   for (uint32_t k = 0; k < op->rule_count; k++) {
     if (!may_be_required(m, op, &op->rules[k], values) && !holds(m, op, k, values))
       return false;
@@ -267,14 +269,14 @@ static bool rules_hold(const struct machine *m, const struct superop *op,
 }
 
 /* And these, if there can be any. */
-static bool require_rules(const struct machine *m, uint64_t site, const struct superop *op,
-                          const struct value *values) {
+static bool fused_require_rules(const struct machine *m, uint64_t site,
+                                const struct superop *op, const struct value *values) {
   for (uint32_t k = 0; k < op->rule_count && m->backend->require_later; k++) {
     const struct superop_rule *r = &op->rules[k];
     const bool later =
         may_be_required(m, op, r, values) &&
-        m->backend->require_later(m->context, site + r->node, size_of(m, values, r->a),
-                                  size_of(m, values, r->b), r->rule);
+        m->backend->require_later(m->context, site + r->node, fused_size_of(m, values, r->a),
+                                  fused_size_of(m, values, r->b), r->rule);
     if (!later && !holds(m, op, k, values)) return false;
   }
   return true;
@@ -287,14 +289,14 @@ static bool is_single(const struct machine *m, const struct superop *op,
   for (uint32_t p = 0; p < op->param_count; p++) {
     if (values[p].form != CVL_SCALAR && values[p].form != CVL_ONE_SEGMENT) return false;
   }
-  struct cvl_size domain = size_of(m, values, op->domain);
+  struct cvl_size domain = fused_size_of(m, values, op->domain);
   return domain.bound == 1 && domain.symbol == 0;
 }
 
 /* Without a kernel; the library knows how to run loops and combinations. */
-static bool run_whole(struct machine *m, const struct machine_site *site,
-                      const struct superop *op, const struct cvl_value *operands,
-                      struct cvl_value *outs) {
+static bool fused_run_whole(struct machine *m, const struct machine_site *site,
+                            const struct superop *op, const struct cvl_value *operands,
+                            struct cvl_value *outs) {
   const struct cvl_stop stop = {machine_asks_to_stop, m};
   if (superop_run(m->backend, m->context, site->number, op, &stop, operands, outs)) return true;
   if (!machine_may_go_on(m, site)) return false;
@@ -303,17 +305,17 @@ static bool run_whole(struct machine *m, const struct machine_site *site,
 
 /* `kernel` may be NULL. A loop waits for the checks before it, which a back end may not have
  * made yet: on what they refuse it might not end. */
-static bool run_kernel(struct machine *m, const struct superop *op, struct cvl_kernel *kernel,
-                       const struct machine_site *site, struct value *values,
-                       struct value *results) {
+static bool fused_run_kernel(struct machine *m, const struct superop *op,
+                             struct cvl_kernel *kernel, const struct machine_site *site,
+                             struct value *values, struct value *results) {
   struct cvl_value *operands = m->fused->flat, *outs = operands + m->fused->values;
   if (op->grouped && superop_has_loops(op) && !machine_settle(m, site)) {
-    release_owned(m, values, op->param_count);
+    fused_release_owned(m, values, op->param_count);
     return false;
   }
   for (uint32_t p = 0; p < op->param_count; p++) operands[p] = values[p].flat;
   for (uint32_t i = 0; i < op->output_count; i++) outs[i] = (struct cvl_value){0};
-  if (!kernel && !run_whole(m, site, op, operands, outs)) return false;
+  if (!kernel && !fused_run_whole(m, site, op, operands, outs)) return false;
   if (kernel && !m->backend->superops->run(m->context, site->number, kernel, operands, outs)) {
     return machine_backend_fault(m, site);
   }
@@ -329,7 +331,8 @@ bool fused_was_one_pass(const struct machine *m) {
 }
 
 uint64_t fused_domain(const struct machine *m, uint32_t superop) {
-  struct cvl_size n = size_of(m, m->fused->scratch, m->program->superops[superop]->domain);
+  struct cvl_size n =
+      fused_size_of(m, m->fused->scratch, m->program->superops[superop]->domain);
   if (n.symbol) m->backend->resolve(m->context, &n);
   return n.bound;
 }
@@ -339,15 +342,16 @@ bool fused_execute(struct machine *m, uint32_t location, uint32_t superop) {
   struct value *values = fused_operands(m), *results = fused_results(m);
   uint32_t first = code_first_node(m->code, location);
   struct machine_site site;
-  const bool together = (op->grouped || !is_single(m, op, values)) && rules_hold(m, op, values);
-  struct cvl_kernel *kernel = together ? kernel_of(m, superop) : NULL;
+  const bool together =
+      (op->grouped || !is_single(m, op, values)) && fused_rules_hold(m, op, values);
+  struct cvl_kernel *kernel = together ? fused_kernel_of(m, superop) : NULL;
   if ((kernel || op->grouped) && !machine_next_sites(m, first, op->node_count, &site)) {
-    release_owned(m, values, op->param_count);
+    fused_release_owned(m, values, op->param_count);
     return false;
   }
-  if (kernel && !require_rules(m, site.number, op, values)) kernel = NULL;
+  if (kernel && !fused_require_rules(m, site.number, op, values)) kernel = NULL;
   if (kernel || op->grouped) chunks_note_node(m, first, op, values);
   m->fused->one_pass = kernel != NULL;
-  return kernel || op->grouped ? run_kernel(m, op, kernel, &site, values, results)
-                               : run_nodes(m, op, first, values, results);
+  return kernel || op->grouped ? fused_run_kernel(m, op, kernel, &site, values, results)
+                               : machine_fused_run_nodes(m, op, first, values, results);
 }

@@ -10,7 +10,7 @@
 /* ---- ownership ---- */
 
 /* Gives up the operands that were handed over. */
-static void release_owned(struct machine *m, struct value *v, size_t n) {
+static void operations_release_owned(struct machine *m, struct value *v, size_t n) {
   for (size_t k = 0; k < n; k++) {
     if (v[k].flat.owned) {
       v[k].flat.owned = 0;
@@ -54,7 +54,7 @@ static bool execute_at_once(struct machine *m, const struct opcode_info *info, e
     size = (struct cvl_size){.bound = 1};
     if (v[0].form != CVL_SCALAR) size = m->backend->length(m->context, &v[0].flat);
     if (size.symbol || !fits_int(m, size.bound)) return false;
-    release_owned(m, v, n);
+    operations_release_owned(m, v, n);
     results[0] = machine_scalar_int(m, (int64_t)size.bound);
     return true;
   case OPC_MAKE_SEGDES:
@@ -116,7 +116,7 @@ static bool execute_io(struct machine *m, const struct machine_site *site, enum 
     if (m->options.progress_fd >= 0) progress_erase(&m->progress);
     ok = io_execute(m, site, op, type, operands, results);
   }
-  release_owned(m, v, n);
+  operations_release_owned(m, v, n);
   return ok;
 }
 
@@ -124,7 +124,7 @@ static bool execute_seed(struct machine *m, const struct machine_site *site, str
                          struct value *results) {
   int64_t seed;
   bool ok = check_sizes_now(m, site, OPC_SRAND, v) && machine_int(m, site, &v[0], &seed);
-  release_owned(m, v, 1);
+  operations_release_owned(m, v, 1);
   if (!ok) return false;
   m->seed = (uint64_t)seed;
   m->random_count = 0;
@@ -135,8 +135,8 @@ static bool execute_seed(struct machine *m, const struct machine_site *site, str
 /* ---- the back end's ---- */
 
 /* Issues a call, whose results stand in as many values. */
-static bool apply(struct machine *m, const struct machine_site *site,
-                  const struct cvl_call *call, struct value *results) {
+static bool operations_apply(struct machine *m, const struct machine_site *site,
+                             const struct cvl_call *call, struct value *results) {
   struct cvl_value out[CALL_RESULTS];
   if (!m->backend->apply(m->context, site->number, call, out)) return false;
   for (unsigned r = 0; r < call_results(call->kind); r++) results[r].flat = out[r];
@@ -154,8 +154,8 @@ static bool execute_permute(struct machine *m, const struct machine_site *site, 
     shared = v[at.source];
     call.permute.s.owned = call.permute.d.owned = 0;
   }
-  bool ok = apply(m, site, &call, results);
-  if (shared.form) release_owned(m, &shared, 1);
+  bool ok = operations_apply(m, site, &call, results);
+  if (shared.form) operations_release_owned(m, &shared, 1);
   return ok;
 }
 
@@ -164,7 +164,7 @@ static bool find_random(struct machine *m, const struct machine_site *site, stru
   *random = (struct cvl_random){.seed = m->seed, .k = m->random_count};
   if (m->dispatcher ? !distribute_random_first(m, site, &v[0], &random->first)
                     : !chunks_random_first(m, site, &v[0], random->k, &random->first)) {
-    release_owned(m, v, 1);
+    operations_release_owned(m, v, 1);
     return false;
   }
   m->random_count++;
@@ -181,7 +181,7 @@ static bool execute_on_backend(struct machine *m, const struct machine_site *sit
   call.count = n;
   for (unsigned k = 0; k < n; k++) call.operand[k] = v[k].flat;
   if (call.kind == CALL_RANDOM && !find_random(m, site, v, &call.random)) return false;
-  return apply(m, site, &call, results);
+  return operations_apply(m, site, &call, results);
 }
 
 /* In debug builds with a look at what comes out. */
@@ -220,7 +220,7 @@ bool operation_execute(struct machine *m, uint32_t location, enum opcode op,
 
   struct machine_site site;
   if (!machine_next_site(m, location, &site)) {
-    release_owned(m, v, n);
+    operations_release_owned(m, v, n);
     return false;
   }
   if (info->klass == OC_PAIRING) return execute_pairing(m, &site, op, v, results);
@@ -229,7 +229,7 @@ bool operation_execute(struct machine *m, uint32_t location, enum opcode op,
   if (op == OPC_SRAND) return execute_seed(m, &site, v, results);
 
   if (!check_sizes(m, &site, op, v)) {
-    release_owned(m, v, n);
+    operations_release_owned(m, v, n);
     return false;
   }
   const bool fails = is_known_to_fail(info, op, v, n);

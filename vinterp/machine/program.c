@@ -18,7 +18,7 @@ static void free_rows(struct machine *m, struct machine_program *p) {
 }
 
 /* The rows of the profile, if there is one. */
-static bool make_rows(struct machine *m, struct machine_program *p) {
+static bool program_make_rows(struct machine *m, struct machine_program *p) {
   free_rows(m, p);
   if (!m->profile) return true;
   const uint32_t n = p->program->function_count;
@@ -46,7 +46,7 @@ static bool make_needs(struct machine *m, struct machine_program *p) {
 bool machine_program_lower(struct machine *m, struct machine_program *p) {
   team_forget(m);
   distribute_forget(m);
-  return make_code(m, p) && make_rows(m, p);
+  return make_code(m, p) && program_make_rows(m, p);
 }
 
 struct machine_program *machine_program_new(struct machine *m,

@@ -178,7 +178,8 @@ bool machine_decide(struct machine *m, uint32_t location, const struct value *co
 
 /* ---- constants ---- */
 
-static void narrow_ints(const struct vcode_constant *c, enum cvl_elem elem, void *data) {
+static void executor_narrow_ints(const struct vcode_constant *c, enum cvl_elem elem,
+                                 void *data) {
   for (uint64_t k = 0; k < c->length; k++) {
     int64_t x = c->type == TW_CHAR ? (unsigned char)c->as.chars[k] : c->as.ints[k];
     if (elem == CVL_I32) {
@@ -212,7 +213,7 @@ bool machine_constant(struct machine *m, const struct machine_site *site,
   if (c->type == TW_FLOAT) {
     narrow_floats(c, elem, data);
   } else {
-    narrow_ints(c, elem, data);
+    executor_narrow_ints(c, elem, data);
   }
   bool ok = machine_from_host(m, site, elem, c->length, data, out);
   heap_free(m->heap, data, bytes);

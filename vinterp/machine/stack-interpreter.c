@@ -17,7 +17,7 @@
 
 enum { MAX_NESTED_KIND = 100 }; /* deeper pairs are left to stack code */
 
-static bool push(struct machine *m, const struct machine_site *site, struct value v) {
+static bool stack_push(struct machine *m, const struct machine_site *site, struct value v) {
   if (m->top == m->capacity && !machine_reserve(m, site, m->top + 1)) {
     value_release(&m->store, &v);
     return false;
@@ -56,8 +56,8 @@ static void rotate(struct value *items, uint64_t n, uint64_t k) {
   reverse(items, n + k);
 }
 
-static bool shuffle(struct machine *m, const struct machine_site *site,
-                    const struct vcode_instruction *i) {
+static bool stack_shuffle(struct machine *m, const struct machine_site *site,
+                          const struct vcode_instruction *i) {
   uint64_t n = (uint64_t)i->as.stack.count, k = (uint64_t)i->as.stack.depth;
   if (!has_items(m, site, n + k)) return false;
   if (n == 0) return true;
@@ -79,8 +79,8 @@ static bool shuffle(struct machine *m, const struct machine_site *site,
 
 /* ---- operations ---- */
 
-static bool operation(struct machine *m, const struct machine_site *site,
-                      const struct vcode_instruction *i) {
+static bool stack_operation(struct machine *m, const struct machine_site *site,
+                            const struct vcode_instruction *i) {
   enum opcode op = (enum opcode)i->op;
   enum type_word type = (enum type_word)i->type;
   const struct opcode_info *info = opcode_info(op);
@@ -102,7 +102,7 @@ static bool operation(struct machine *m, const struct machine_site *site,
               struct value *) = m->measured ? operation_profiled : operation_execute;
   if (!run(m, site->location, op, type, operands, results)) return false;
   bool ok = true;
-  for (size_t k = 0; info->results[k]; k++) ok = push(m, site, results[k]) && ok;
+  for (size_t k = 0; info->results[k]; k++) ok = stack_push(m, site, results[k]) && ok;
   return ok;
 }
 
@@ -129,21 +129,21 @@ static bool superoperator(struct machine *m, const struct machine_site *site,
   if (!run(m, site->location, i->as.fused)) return false;
   const struct value *results = fused_results(m);
   bool ok = true;
-  for (uint32_t k = 0; k < op->output_count; k++) ok = push(m, site, results[k]) && ok;
+  for (uint32_t k = 0; k < op->output_count; k++) ok = stack_push(m, site, results[k]) && ok;
   return ok;
 }
 
-static bool constant(struct machine *m, const struct machine_site *site,
-                     const struct vcode_instruction *i) {
+static bool stack_constant(struct machine *m, const struct machine_site *site,
+                           const struct vcode_instruction *i) {
   struct machine_site numbered;
   struct value v;
-  if (code_scalar_constant(m->widths, i->as.constant, &v.flat)) return push(m, site, v);
+  if (code_scalar_constant(m->widths, i->as.constant, &v.flat)) return stack_push(m, site, v);
   return machine_next_site(m, site->location, &numbered) &&
-         machine_constant(m, &numbered, i->as.constant, &v) && push(m, site, v);
+         machine_constant(m, &numbered, i->as.constant, &v) && stack_push(m, site, v);
 }
 
 /* Takes the condition of an IF off the stack. */
-static bool condition(struct machine *m, const struct machine_site *site, bool *out) {
+static bool stack_condition(struct machine *m, const struct machine_site *site, bool *out) {
   if (!has_items(m, site, 1) || !has_kind(m, site, 0, &m->stack[m->top - 1], IR_BOOL)) {
     return false;
   }
@@ -196,7 +196,7 @@ bool machine_arguments_fit(struct machine *m, const struct machine_site *site,
 }
 
 /* Whether the instruction is followed by the way to RET and nothing else. */
-static bool ends_function(const struct vcode_function *f, uint32_t at) {
+static bool stack_ends_function(const struct vcode_function *f, uint32_t at) {
   for (at++; f->code[at].op == OPC_ENDIF || f->code[at].op == OPC_ELSE; at++) {
     if (f->code[at].op == OPC_ELSE) at = f->code[at].as.branch.end;
   }
@@ -204,8 +204,8 @@ static bool ends_function(const struct vcode_function *f, uint32_t at) {
 }
 
 /* A frame for the callee: its own, or that of the function which the call ends. */
-static bool begin_frame(struct machine *m, const struct machine_site *site, uint32_t function,
-                        uint64_t base, bool last) {
+static bool stack_begin_frame(struct machine *m, const struct machine_site *site,
+                              uint32_t function, uint64_t base, bool last) {
   const uint32_t caller = m->frames[m->depth - 1].function;
   return last && code_may_replace(m->code, caller, function)
              ? machine_replace_frame(m, site, function, base)
@@ -213,8 +213,8 @@ static bool begin_frame(struct machine *m, const struct machine_site *site, uint
 }
 
 /* Begins a call; *location is where the callee starts. */
-static enum step call(struct machine *m, const struct machine_site *site, uint32_t function,
-                      bool last, uint32_t *location) {
+static enum step stack_call(struct machine *m, const struct machine_site *site,
+                            uint32_t function, bool last, uint32_t *location) {
   const struct code_function *callee = &m->code->functions[function];
   const struct ir_function *f = &m->program->functions[function];
   if (--m->fuel < 0 && !machine_poll(m, site)) return STEP_FAULT;
@@ -226,25 +226,25 @@ static enum step call(struct machine *m, const struct machine_site *site, uint32
   }
   if (!typed) {
     *location = callee->stack_entry;
-    return begin_frame(m, site, function, m->top, last) ? STEP_ON : STEP_FAULT;
+    return stack_begin_frame(m, site, function, m->top, last) ? STEP_ON : STEP_FAULT;
   }
   uint64_t base = m->top - callee->param_count;
   if (!machine_reserve(m, site, base + callee->slots + callee->result_count) ||
-      !begin_frame(m, site, function, base, last)) {
+      !stack_begin_frame(m, site, function, base, last)) {
     return STEP_FAULT;
   }
   *location = callee->entry;
   return STEP_SWITCH;
 }
 
-static enum step leave(struct machine *m, uint32_t *location) {
+static enum step stack_leave(struct machine *m, uint32_t *location) {
   if (m->depth == 1) return STEP_DONE;
   if (m->depth <= m->history.visible && !machine_note_return(m)) return STEP_FAULT;
   *location = m->frames[--m->depth].caller + 1;
   return STEP_ON;
 }
 
-static enum step leave_program(struct machine *m, const struct machine_site *site) {
+static enum step stack_leave_program(struct machine *m, const struct machine_site *site) {
   struct machine_site numbered;
   return machine_next_site(m, site->location, &numbered) && machine_settle(m, &numbered)
              ? STEP_EXIT
@@ -259,7 +259,7 @@ static bool branch(struct machine *m, const struct machine_site *site,
   if (i->op == OPC_ELSE) *next = i->as.branch.end + 1;
   if (i->op != OPC_IF) return true;
   bool taken;
-  if (!condition(m, site, &taken)) return false;
+  if (!stack_condition(m, site, &taken)) return false;
   if (!taken) *next = i->as.branch.otherwise + 1;
   return true;
 }
@@ -271,11 +271,11 @@ static enum step step_control(struct machine *m, const struct machine_site *site
   uint32_t next = *location - first + 1;
   switch (i->op) {
   case OPC_CALL: {
-    const bool last = ends_function(m->program->functions[function].stack, next - 1);
-    return call(m, site, i->as.call.function, last, location);
+    const bool last = stack_ends_function(m->program->functions[function].stack, next - 1);
+    return stack_call(m, site, i->as.call.function, last, location);
   }
-  case OPC_RET: return leave(m, location);
-  case OPC_EXIT: return leave_program(m, site);
+  case OPC_RET: return stack_leave(m, location);
+  case OPC_EXIT: return stack_leave_program(m, site);
   case OPC_FUSED:
     if (!superoperator(m, site, i)) return STEP_FAULT;
     ++*location;
@@ -301,9 +301,9 @@ enum step interpret(struct machine *m, uint32_t *location) {
       if (step != STEP_ON) return step;
       continue;
     }
-    case OC_STACK: ok = shuffle(m, &site, i); break;
-    case OC_CONSTANT: ok = constant(m, &site, i); break;
-    default: ok = operation(m, &site, i); break;
+    case OC_STACK: ok = stack_shuffle(m, &site, i); break;
+    case OC_CONSTANT: ok = stack_constant(m, &site, i); break;
+    default: ok = stack_operation(m, &site, i); break;
     }
     if (!ok) return STEP_FAULT;
     ++*location;

@@ -22,7 +22,8 @@ void value_retain(const struct value_store *store, const struct value *v) {
 
 /* Gives up one reference to what v refers to; a pair that nobody holds any more goes on the
  * list of the dead. */
-static void give_up(const struct value_store *store, struct value *v, struct pair **dead) {
+static void value_give_up(const struct value_store *store, struct value *v,
+                          struct pair **dead) {
   if (v->form == VALUE_PAIR) {
     if (--v->pair->references == 0) {
       v->pair->next_dead = *dead;
@@ -36,12 +37,12 @@ static void give_up(const struct value_store *store, struct value *v, struct pai
 
 void value_release(const struct value_store *store, struct value *v) {
   struct pair *dead = NULL;
-  give_up(store, v, &dead);
+  value_give_up(store, v, &dead);
   while (dead) {
     struct pair *pair = dead;
     dead = pair->next_dead;
-    give_up(store, &pair->left, &dead);
-    give_up(store, &pair->right, &dead);
+    value_give_up(store, &pair->left, &dead);
+    value_give_up(store, &pair->right, &dead);
     heap_free(store->heap, pair, sizeof *pair);
   }
 }

@@ -9,7 +9,7 @@ static const struct machine_site outside = {0};
 
 /* Ends what machine_begin began; `made`, unless NULL, is what an operation left if it is ok. A
  * fault that is found only now is one of it. */
-static bool end(struct machine *m, bool ok, struct value *made) {
+static bool machine_values_end(struct machine *m, bool ok, struct value *made) {
   if (ok && !machine_settle(m, &outside)) {
     if (made) value_release(&m->store, made);
     ok = false;
@@ -21,7 +21,7 @@ static bool end(struct machine *m, bool ok, struct value *made) {
 
 /* The same for what a caller gets. */
 static bool hand_over(struct machine *m, bool ok, struct value *made, struct cvl_value *out) {
-  ok = end(m, ok, made);
+  ok = machine_values_end(m, ok, made);
   if (ok) *out = made->flat;
   return ok;
 }
@@ -50,8 +50,8 @@ bool machine_value_vector(struct machine *m, enum cvl_elem elem, const void *dat
 }
 
 /* By copying where the back end cannot borrow. */
-static bool borrow(struct machine *m, enum cvl_elem elem, const void *data, uint64_t n,
-                   struct cvl_notice done, struct value *out) {
+static bool values_borrow(struct machine *m, enum cvl_elem elem, const void *data, uint64_t n,
+                          struct cvl_notice done, struct value *out) {
   const bool fits = has_element(m, elem);
   if (fits && n > 1 && m->backend->sharing) {
     return m->backend->sharing->import_vector(m->context, ++m->site, elem, n, data, done,
@@ -68,7 +68,7 @@ bool machine_value_import(struct machine *m, enum cvl_elem elem, const void *dat
                           struct diag_list *diags) {
   struct value v = {.form = CVL_NOTHING};
   machine_begin(m, diags);
-  const bool ok = borrow(m, elem, data, n, done, &v);
+  const bool ok = values_borrow(m, elem, data, n, done, &v);
   return hand_over(m, ok, &v, out);
 }
 
@@ -85,8 +85,8 @@ static bool generate_and_copy(struct machine *m, enum cvl_elem elem, uint64_t n,
   return ok;
 }
 
-static bool generate(struct machine *m, enum cvl_elem elem, uint64_t n,
-                     const struct cvl_filler *filler, struct value *out) {
+static bool values_generate(struct machine *m, enum cvl_elem elem, uint64_t n,
+                            const struct cvl_filler *filler, struct value *out) {
   if (!m->backend->generators) return generate_and_copy(m, elem, n, filler, out);
   return m->backend->generators->generate(m->context, ++m->site, elem, n, filler, &out->flat) ||
          machine_backend_fault(m, &outside);
@@ -97,7 +97,7 @@ bool machine_value_generate(struct machine *m, enum cvl_elem elem, uint64_t n,
                             struct diag_list *diags) {
   struct value v = {.form = CVL_NOTHING};
   machine_begin(m, diags);
-  const bool ok = has_element(m, elem) && generate(m, elem, n, filler, &v);
+  const bool ok = has_element(m, elem) && values_generate(m, elem, n, filler, &v);
   return hand_over(m, ok, &v, out);
 }
 
@@ -115,8 +115,8 @@ static bool segdes_by_lengths(struct machine *m, uint64_t n, const struct cvl_fi
   return ok;
 }
 
-static bool segdes(struct machine *m, uint64_t n, const struct cvl_filler *filler,
-                   struct value *out) {
+static bool values_segdes(struct machine *m, uint64_t n, const struct cvl_filler *filler,
+                          struct value *out) {
   if (n == 1 || !m->backend->generators) return segdes_by_lengths(m, n, filler, out);
   return m->backend->generators->generate_segdes(m->context, ++m->site, n, filler,
                                                  &out->flat) ||
@@ -127,7 +127,7 @@ bool machine_value_segdes(struct machine *m, uint64_t n, const struct cvl_filler
                           struct cvl_value *out, struct diag_list *diags) {
   struct value v = {.form = CVL_NOTHING};
   machine_begin(m, diags);
-  return hand_over(m, segdes(m, n, filler, &v), &v, out);
+  return hand_over(m, values_segdes(m, n, filler, &v), &v, out);
 }
 
 bool machine_value_export(struct machine *m, const struct cvl_value *value,
@@ -155,19 +155,21 @@ bool machine_value_from_device(struct machine *m, enum cvl_elem elem, const void
 bool machine_read_device(struct machine *m, const void *data, uint64_t bytes, void *to,
                          struct diag_list *diags) {
   machine_begin(m, diags);
-  return end(m,
-             m->backend->device_memory->read(m->context, ++m->site, data, bytes, to) ||
-                 machine_backend_fault(m, &outside),
-             NULL);
+  return machine_values_end(
+      m,
+      m->backend->device_memory->read(m->context, ++m->site, data, bytes, to) ||
+          machine_backend_fault(m, &outside),
+      NULL);
 }
 
 bool machine_value_to_device(struct machine *m, const struct cvl_value *value, uint64_t n,
                              struct cvl_export *exported, struct diag_list *diags) {
   machine_begin(m, diags);
-  return end(m,
-             m->backend->device_memory->copy_to(m->context, ++m->site, value, n, exported) ||
-                 machine_backend_fault(m, &outside),
-             NULL);
+  return machine_values_end(
+      m,
+      m->backend->device_memory->copy_to(m->context, ++m->site, value, n, exported) ||
+          machine_backend_fault(m, &outside),
+      NULL);
 }
 
 bool machine_value_lengths(struct machine *m, const struct cvl_value *segdes,
@@ -187,7 +189,7 @@ bool machine_value_count(struct machine *m, const struct cvl_value *value, uint6
   const struct value v = value_of(*value);
   uint64_t count;
   machine_begin(m, diags);
-  const bool ok = end(m, machine_length(m, &outside, &v, &count), NULL);
+  const bool ok = machine_values_end(m, machine_length(m, &outside, &v, &count), NULL);
   if (ok) *n = count;
   return ok;
 }
@@ -198,13 +200,13 @@ bool machine_value_total(struct machine *m, const struct cvl_value *value, uint6
   struct cvl_size size = machine_size(m, value);
   bool ok = !size.symbol || m->backend->resolve(m->context, &size) ||
             machine_backend_fault(m, &outside);
-  ok = end(m, ok, NULL);
+  ok = machine_values_end(m, ok, NULL);
   if (ok) *n = size.bound;
   return ok;
 }
 
-static bool copy(struct machine *m, const struct value *v, uint64_t first, uint64_t n,
-                 void *data) {
+static bool values_copy(struct machine *m, const struct value *v, uint64_t first, uint64_t n,
+                        void *data) {
   uint64_t length;
   if (!machine_length(m, &outside, v, &length)) return false;
   if (first > length || n > length - first) {
@@ -220,7 +222,7 @@ bool machine_value_copy(struct machine *m, const struct cvl_value *value, uint64
                         uint64_t n, void *data, struct diag_list *diags) {
   const struct value v = value_of(*value);
   machine_begin(m, diags);
-  return end(m, copy(m, &v, first, n, data), NULL);
+  return machine_values_end(m, values_copy(m, &v, first, n, data), NULL);
 }
 
 void machine_retain(struct machine *m, const struct cvl_value *value) {

@@ -17,7 +17,7 @@ enum {
 
 /* ---- reporting ---- */
 
-static const struct origin *origin_of(const struct machine *m, uint32_t origin) {
+static const struct origin *faults_origin_of(const struct machine *m, uint32_t origin) {
   return origin_at(&m->program->origins, origin);
 }
 
@@ -27,7 +27,7 @@ static const char *function_name(const struct machine *m, uint32_t location) {
 
 void machine_describe_location(const struct machine *m, const struct debug_info *info,
                                char *dst, size_t size) {
-  const struct origin *origin = origin_of(m, info->origin);
+  const struct origin *origin = faults_origin_of(m, info->origin);
   const char *file = origin ? origin->file : m->program->file;
   const struct source_pos pos = origin ? origin->pos : info->pos;
   snprintf(dst, size, "%s:%" PRIu32 ":%" PRIu32, file, pos.line, pos.column);
@@ -47,9 +47,9 @@ static void add_trace(struct machine *m, const struct call_trace *trace) {
     struct debug_info info = code_debug_info(m->code, trace->callers[k]);
     char where[MESSAGE_BYTES];
     machine_describe_location(m, &info, where, sizeof where);
-    diag_add(m->diags, SEVERITY_NOTE, m->program->file, info.pos, origin_of(m, info.origin),
-             "%s, called from %s at %s", function_name(m, callee),
-             function_name(m, trace->callers[k]), where);
+    diag_add(m->diags, SEVERITY_NOTE, m->program->file, info.pos,
+             faults_origin_of(m, info.origin), "%s, called from %s at %s",
+             function_name(m, callee), function_name(m, trace->callers[k]), where);
     callee = trace->callers[k];
   }
 }
@@ -61,9 +61,9 @@ static void add_superop_note(struct machine *m, const struct debug_info *node) {
   if (node->origin || node->pos.line == fused.pos.line) return;
   char where[MESSAGE_BYTES];
   machine_describe_location(m, &fused, where, sizeof where);
-  diag_add(m->diags, SEVERITY_NOTE, m->program->file, fused.pos, origin_of(m, fused.origin),
-           "superoperator %" PRIu32 ", applied in %s at %s", node->superop,
-           function_name(m, node->fused), where);
+  diag_add(m->diags, SEVERITY_NOTE, m->program->file, fused.pos,
+           faults_origin_of(m, fused.origin), "superoperator %" PRIu32 ", applied in %s at %s",
+           node->superop, function_name(m, node->fused), where);
 }
 
 /* What is known of the instruction at a location; outside of a program nothing. */
@@ -73,8 +73,8 @@ static struct debug_info info_at(const struct machine *m, uint32_t location) {
 }
 
 /* Adds the error of the run and its trace. */
-static void report(struct machine *m, const struct call_trace *trace, enum machine_cause cause,
-                   const char *message) {
+static void faults_report(struct machine *m, const struct call_trace *trace,
+                          enum machine_cause cause, const char *message) {
   struct debug_info info = info_at(m, trace->location);
   const char *type = type_word_text((enum type_word)info.type);
   m->faulted = true;
@@ -96,8 +96,8 @@ static void report(struct machine *m, const struct call_trace *trace, enum machi
              *type ? " " : "", type);
   }
   m->failure.instruction = strlen(instruction);
-  diag_add(m->diags, SEVERITY_ERROR, m->program->file, info.pos, origin_of(m, info.origin),
-           "%s%s", instruction, message);
+  diag_add(m->diags, SEVERITY_ERROR, m->program->file, info.pos,
+           faults_origin_of(m, info.origin), "%s%s", instruction, message);
   if (info.superop != NO_SUPEROP) add_superop_note(m, &info);
   add_trace(m, trace);
 }
@@ -139,8 +139,8 @@ static void describe_assert(const struct debug_info *info, const struct cvl_erro
   dst[used] = '\0';
 }
 
-static void describe(const struct debug_info *info, const struct cvl_error *e, char *dst,
-                     size_t size) {
+static void faults_describe(const struct debug_info *info, const struct cvl_error *e, char *dst,
+                            size_t size) {
   char a[NUMBER_TEXT_MAX], b[NUMBER_TEXT_MAX], segment[96];
   switch (e->kind) {
   case CVL_E_NONE: snprintf(dst, size, "the back end failed without a reason"); return;
@@ -221,7 +221,7 @@ void machine_report(struct machine *m, const struct call_trace *trace,
   char message[MESSAGE_BYTES];
   struct debug_info info = info_at(m, trace->location);
   memcpy(message, found->message, sizeof message);
-  if (e->kind != CVL_E_NONE || !*message) describe(&info, e, message, sizeof message);
+  if (e->kind != CVL_E_NONE || !*message) faults_describe(&info, e, message, sizeof message);
   if (e->kind == CVL_E_STOPPED) machine_describe_stop(m, message, sizeof message);
   if (e->kind == CVL_E_ASSERT) {
     m->failure = (struct machine_failure){.text = info.text,
@@ -230,7 +230,7 @@ void machine_report(struct machine *m, const struct call_trace *trace,
                                           .limit = e->limit,
                                           .position = e->position};
   }
-  report(m, trace, found->cause, message);
+  faults_report(m, trace, found->cause, message);
   m->failure.memory = e->kind == CVL_E_MEMORY;
   m->failure.own_memory = found->memory && !m->failure.memory;
 }
@@ -259,8 +259,8 @@ static void report_backend_error(struct machine *m, const struct machine_site *s
 /* ---- the functions of the header ---- */
 
 /* Reports a fault that the machine found, or an earlier one that the back end knows of. */
-static void fault(struct machine *m, const struct machine_site *site,
-                  struct fault_found *found) {
+static void faults_fault(struct machine *m, const struct machine_site *site,
+                         struct fault_found *found) {
   if (m->faulted) return;
   struct cvl_error earlier = {.kind = CVL_E_NONE};
   m->backend->check(m->context, true, &earlier);
@@ -280,7 +280,7 @@ bool machine_fault(struct machine *m, const struct machine_site *site, const cha
   va_start(arguments, format);
   vsnprintf(found.message, sizeof found.message, format, arguments);
   va_end(arguments);
-  fault(m, site, &found);
+  faults_fault(m, site, &found);
   return false;
 }
 
@@ -290,7 +290,7 @@ bool machine_size_fault(struct machine *m, const struct machine_site *site, unsi
       .cause = MACHINE_CAUSE_OPERATION,
       .error = {
           .kind = CVL_E_SIZE, .position = rule, .value = (int64_t)a, .limit = (int64_t)b}};
-  fault(m, site, &found);
+  faults_fault(m, site, &found);
   return false;
 }
 
@@ -301,7 +301,7 @@ bool machine_limit_fault(struct machine *m, const struct machine_site *site, con
   va_start(arguments, format);
   vsnprintf(found.message, sizeof found.message, format, arguments);
   va_end(arguments);
-  fault(m, site, &found);
+  faults_fault(m, site, &found);
   return false;
 }
 
@@ -314,7 +314,7 @@ bool machine_memory_fault(struct machine *m, const struct machine_site *site, ui
   snprintf(found.message, sizeof found.message,
            "out of memory: %s for the machine itself could not be had (limit %s)", asked,
            limit);
-  fault(m, site, &found);
+  faults_fault(m, site, &found);
   return false;
 }
 

@@ -58,7 +58,7 @@ static void rows_init(struct rows *rows, struct heap *heap) {
 }
 
 /* The row of a name, made if new; 0 when memory fails. */
-static uint32_t row_of(struct rows *rows, const char *text) {
+static uint32_t profile_row_of(struct rows *rows, const char *text) {
   struct memory_guard guard;
   memory_guard_begin(&guard);
   if (setjmp(guard.jump)) return 0;
@@ -83,8 +83,8 @@ struct profile *profile_new(struct heap *heap, const char *backend, bool instruc
   rows_init(&p->functions, heap);
   rows_init(&p->superops, heap);
   map_init(&p->known, &p->superops.arena);
-  row_of(&p->functions, "(other)");
-  row_of(&p->superops, "(other)");
+  profile_row_of(&p->functions, "(other)");
+  profile_row_of(&p->superops, "(other)");
   if (p->functions.list.count == 1 && p->superops.list.count == 1) return p;
   profile_free(p);
   return NULL;
@@ -121,7 +121,7 @@ void profile_begin(struct profile *p, const struct cvl_statistics *now) {
 }
 
 uint32_t profile_function(struct profile *p, const char *name) {
-  return row_of(&p->functions, name);
+  return profile_row_of(&p->functions, name);
 }
 
 static void describe_row(struct rows *rows, uint32_t number, const struct profile_superop *s) {
@@ -140,7 +140,7 @@ uint32_t profile_superop(struct profile *p, const struct profile_superop *s) {
   char name[NAME_BYTES];
   snprintf(name, sizeof name, "OP%u %s: %s: %s", s->number, s->compiled, s->reasons,
            s->formula);
-  const uint32_t row = row_of(&p->superops, name);
+  const uint32_t row = profile_row_of(&p->superops, name);
   if (row > 0 && !p->superops.list.items[row].superop.formula)
     describe_row(&p->superops, row, s);
   return row;
@@ -184,7 +184,7 @@ static uint64_t steps_of(const struct profile_entry *e) {
   return steps > 0 ? steps : 1;
 }
 
-static void add(struct counts *to, const struct counts *x) {
+static void machine_profile_add(struct counts *to, const struct counts *x) {
   to->instructions += x->instructions;
   to->read += x->read;
   to->written += x->written;
@@ -202,10 +202,10 @@ void profile_instruction(struct profile *p, uint32_t function, const struct prof
                              .steps = steps_of(e),
                              .passes = e->passes,
                              .seconds = e->seconds};
-  add(&p->opcodes[e->op][e->type], &one);
-  add(&p->functions.list.items[function].counts, &one);
-  if (e->op == OPC_FUSED) add(&p->superops.list.items[e->superop].counts, &one);
-  add(&p->total, &one);
+  machine_profile_add(&p->opcodes[e->op][e->type], &one);
+  machine_profile_add(&p->functions.list.items[function].counts, &one);
+  if (e->op == OPC_FUSED) machine_profile_add(&p->superops.list.items[e->superop].counts, &one);
+  machine_profile_add(&p->total, &one);
 }
 
 static void add_cuts(struct row_cuts *to, const struct row_cuts *x) {
@@ -220,7 +220,7 @@ static void add_cuts(struct row_cuts *to, const struct row_cuts *x) {
 
 static void add_row(struct row *to, const struct row *x) {
   to->calls += x->calls;
-  add(&to->counts, &x->counts);
+  machine_profile_add(&to->counts, &x->counts);
   add_cuts(&to->cuts, &x->cuts);
 }
 
@@ -228,7 +228,7 @@ static void add_functions(struct profile *to, const struct profile *x) {
   for (uint32_t i = 0; i < x->functions.list.count; i++) {
     const struct row *row = &x->functions.list.items[i];
     if (row->calls == 0 && row->counts.instructions == 0) continue;
-    add_row(&to->functions.list.items[row_of(&to->functions, row->name)], row);
+    add_row(&to->functions.list.items[profile_row_of(&to->functions, row->name)], row);
   }
 }
 
@@ -245,9 +245,9 @@ void profile_add(struct profile *to, struct profile *x) {
   const struct cvl_statistics none = {0};
   for (unsigned op = 0; op < OPC_COUNT; op++) {
     for (unsigned type = 0; type < TYPE_WORDS; type++)
-      add(&to->opcodes[op][type], &x->opcodes[op][type]);
+      machine_profile_add(&to->opcodes[op][type], &x->opcodes[op][type]);
   }
-  add(&to->total, &x->total);
+  machine_profile_add(&to->total, &x->total);
   add_functions(to, x);
   add_superops(to, x);
   profile_begin(x, &none);
@@ -393,7 +393,7 @@ static const char *main_bound(const struct row_cuts *cuts) {
   return bound_text[most];
 }
 
-static unsigned threads_of(const struct cut_counts *c) {
+static unsigned profile_threads_of(const struct cut_counts *c) {
   return c->threads > 0 ? c->threads : 1;
 }
 
@@ -414,7 +414,7 @@ static void print_cuts(const struct profile *p, FILE *out) {
     fprintf(out, "%-28s %12llu %12llu %12llu %12llu %10s %8u  %s\n", row->name,
             (unsigned long long)cuts->calls, (unsigned long long)cuts->counts.chunks,
             (unsigned long long)cuts->counts.least, (unsigned long long)cuts->counts.most, peak,
-            threads_of(&cuts->counts), main_bound(cuts));
+            profile_threads_of(&cuts->counts), main_bound(cuts));
   }
 }
 
@@ -546,7 +546,7 @@ static void json_cuts(const struct profile *p, FILE *out) {
             "\"peak_bytes\": %llu, \"threads\": %u, \"bound\": \"%s\"}",
             (unsigned long long)row->cuts.calls, (unsigned long long)c->chunks,
             (unsigned long long)c->least, (unsigned long long)c->most,
-            (unsigned long long)c->peak, threads_of(c), main_bound(&row->cuts));
+            (unsigned long long)c->peak, profile_threads_of(c), main_bound(&row->cuts));
     separator = ",";
   }
   fputs("]", out);

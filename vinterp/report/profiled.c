@@ -13,7 +13,7 @@
 
 /* Elements of a vector, segments of a descriptor; 0 for a pair. Sizes that are deferred are
  * waited for. */
-static uint64_t elements(const struct machine *m, const struct value *v) {
+static uint64_t profiled_elements(const struct machine *m, const struct value *v) {
   struct cvl_size size = {.bound = v->form != VALUE_PAIR};
   if (v->form == CVL_VECTOR) size = m->backend->length(m->context, &v->flat);
   if (v->form == CVL_SEGDES) size = m->backend->count(m->context, &v->flat);
@@ -21,7 +21,7 @@ static uint64_t elements(const struct machine *m, const struct value *v) {
   return size.bound;
 }
 
-static uint64_t bytes_of(const struct value *v, uint64_t n) {
+static uint64_t profiled_bytes_of(const struct value *v, uint64_t n) {
   bool vector = v->form == CVL_SCALAR || v->form == CVL_VECTOR;
   return n * (vector ? elem_info((enum cvl_elem)v->flat.elem)->bytes : sizeof(int64_t));
 }
@@ -35,26 +35,26 @@ struct measured {
 };
 
 /* Adds n operands or results to what was read or written. */
-static void measure(const struct machine *m, struct measured *x, uint64_t *count,
-                    const struct value *v, uint32_t n) {
+static void profiled_measure(const struct machine *m, struct measured *x, uint64_t *count,
+                             const struct value *v, uint32_t n) {
   for (uint32_t k = 0; k < n; k++) {
-    uint64_t length = elements(m, &v[k]);
+    uint64_t length = profiled_elements(m, &v[k]);
     *count += length;
-    x->entry.bytes += bytes_of(&v[k], length);
+    x->entry.bytes += profiled_bytes_of(&v[k], length);
     if (length > x->longest) x->longest = length;
   }
 }
 
 /* Waits for the instruction, which has left n results; false if it failed after all. */
-static bool finish(struct machine *m, struct measured *x, uint32_t location,
-                   struct value *results, uint32_t n) {
+static bool profiled_finish(struct machine *m, struct measured *x, uint32_t location,
+                            struct value *results, uint32_t n) {
   struct machine_site site = {m->site, location};
   if (!machine_settle(m, &site)) {
     for (uint32_t k = 0; k < n; k++) value_release(&m->store, &results[k]);
     return false;
   }
   x->entry.seconds = machine_clock() - x->begin;
-  measure(m, x, &x->entry.written, results, n);
+  profiled_measure(m, x, &x->entry.written, results, n);
   return true;
 }
 
@@ -85,12 +85,13 @@ bool operation_profiled(struct machine *m, uint32_t location, enum opcode op,
                         enum type_word type, struct value *operands, struct value *results) {
   const struct opcode_info *info = opcode_info(op);
   struct measured x = {.entry = {.op = op, .type = type}};
-  measure(m, &x, &x.entry.read, operands, (uint32_t)strlen(info->operands));
+  profiled_measure(m, &x, &x.entry.read, operands, (uint32_t)strlen(info->operands));
   x.entry.passes = info->klass == OC_ELEMENTWISE && x.longest > 1;
-  if (opcode_class_info(info->klass)->log_steps) x.entry.over = elements(m, &operands[0]);
+  if (opcode_class_info(info->klass)->log_steps)
+    x.entry.over = profiled_elements(m, &operands[0]);
   x.begin = machine_clock();
   if (!operation_execute(m, location, op, type, operands, results) ||
-      !finish(m, &x, location, results, (uint32_t)strlen(info->results))) {
+      !profiled_finish(m, &x, location, results, (uint32_t)strlen(info->results))) {
     return false;
   }
   if (m->profile) profile_instruction(m->profile, present_row(m), &x.entry);
@@ -112,7 +113,7 @@ static uint32_t elementwise_nodes(const struct superop *op) {
 }
 
 /* Whether every descriptor is known to be of one segment. */
-static bool is_flat(struct machine *m, const struct superop *op) {
+static bool profiled_is_flat(struct machine *m, const struct superop *op) {
   bool flat = true;
   for (uint32_t p = 0; p < op->param_count; p++) {
     flat &= op->kinds[p] != SUPEROP_SEGDES ||
@@ -128,7 +129,7 @@ struct question {
   char left[100];
 };
 
-static void ask(struct arena *arena, void *context) {
+static void profiled_ask(struct arena *arena, void *context) {
   struct question *q = context;
   const char *left = fused_functions_leave(arena, q->op, q->flat, &q->compiled);
   snprintf(q->left, sizeof q->left, "%s", left);
@@ -140,7 +141,7 @@ static uint32_t new_row(struct machine *m, uint32_t superop, bool flat) {
   struct question q = {.op = op, .flat = flat};
   const bool one_pass = fused_was_one_pass(m);
   char formula[400];
-  if (one_pass && !arena_with(m->heap, ask, &q)) return 0;
+  if (one_pass && !arena_with(m->heap, profiled_ask, &q)) return 0;
   const char *way = !one_pass     ? "node by node"
                     : !q.compiled ? "evaluated"
                     : *q.left     ? "split"
@@ -164,12 +165,12 @@ static uint32_t superop_row(struct machine *m, uint32_t superop, bool flat) {
 bool fused_profiled(struct machine *m, uint32_t location, uint32_t superop) {
   const struct superop *op = m->program->superops[superop];
   struct measured x = {.entry = {.op = OPC_FUSED, .type = TW_NONE}};
-  measure(m, &x, &x.entry.read, fused_operands(m), op->param_count);
-  const bool flat = is_flat(m, op);
+  profiled_measure(m, &x, &x.entry.read, fused_operands(m), op->param_count);
+  const bool flat = profiled_is_flat(m, op);
   uint64_t domain = fused_domain(m, superop);
   x.begin = machine_clock();
   if (!fused_execute(m, location, superop) ||
-      !finish(m, &x, location, fused_results(m), op->output_count)) {
+      !profiled_finish(m, &x, location, fused_results(m), op->output_count)) {
     return false;
   }
   uint32_t passes = domain > 1 ? elementwise_nodes(op) : 0;

@@ -10,27 +10,27 @@
 static const double AGAIN_SECONDS = 0.2;
 static const char ERASE_LINE[] = "\r\033[K";
 
-static double now(void) {
+static double progress_now(void) {
   struct timespec t;
   clock_gettime(CLOCK_MONOTONIC, &t);
   return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
 }
 
 /* A line that cannot be written is no reason to end a run: switches the display off instead. */
-static void put(struct progress *p, const char *bytes, size_t n) {
+static void progress_put(struct progress *p, const char *bytes, size_t n) {
   if (write(p->fd, bytes, n) < 0) p->fd = -1;
 }
 
 void progress_begin(struct progress *p, int fd, double first) {
   *p = (struct progress){.fd = fd >= 0 && isatty(fd) ? fd : -1};
   if (p->fd < 0) return;
-  p->start = now();
+  p->start = progress_now();
   p->next = p->start + first;
 }
 
 void progress_update(struct progress *p, const char *function, uint64_t live, uint64_t peak) {
   if (p->fd < 0) return;
-  double time = now();
+  double time = progress_now();
   if (time < p->next) return;
   p->next = time + AGAIN_SECONDS;
   char live_text[NUMBER_TEXT_MAX], peak_text[NUMBER_TEXT_MAX], line[160];
@@ -38,14 +38,14 @@ void progress_update(struct progress *p, const char *function, uint64_t live, ui
   format_bytes(peak_text, peak);
   int n = snprintf(line, sizeof line, "%s%.1f s  %.32s  live %s  peak %s", ERASE_LINE,
                    time - p->start, function, live_text, peak_text);
-  put(p, line, (size_t)n);
+  progress_put(p, line, (size_t)n);
   p->shown = true;
 }
 
 void progress_erase(struct progress *p) {
   if (p->fd < 0 || !p->shown) return;
   p->shown = false;
-  put(p, ERASE_LINE, sizeof ERASE_LINE - 1);
+  progress_put(p, ERASE_LINE, sizeof ERASE_LINE - 1);
 }
 
 void progress_end(struct progress *p) {

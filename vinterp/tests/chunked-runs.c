@@ -16,8 +16,8 @@ struct ran run_chunked(const char *text, struct machine_options options,
   return run_let_text(text, options);
 }
 
-static void expect_same(const struct chunked *p, const struct ran *whole, const struct ran *ran,
-                        struct machine_chunks chunks) {
+static void chunked_runs_expect_same(const struct chunked *p, const struct ran *whole,
+                                     const struct ran *ran, struct machine_chunks chunks) {
   const char *name = p->name;
   cr_expect_eq(ran->outcome, whole->outcome, "%s, mode %d %lu: %s", name, chunks.mode, chunks.n,
                ran->diags);
@@ -36,7 +36,7 @@ void chunked_expect_all(const struct chunked *p, struct machine_options options)
   if (!p->word) cr_expect_eq(whole.errors, 0, "%s: %s", p->name, whole.diags);
   for (unsigned k = 0; k < SIZES; k++) {
     struct ran ran = run_chunked(p->text, options, sizes[k]);
-    expect_same(p, &whole, &ran, sizes[k]);
+    chunked_runs_expect_same(p, &whole, &ran, sizes[k]);
     ran_free(&ran);
   }
   ran_free(&whole);

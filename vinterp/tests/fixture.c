@@ -16,7 +16,7 @@ struct machine_options test_options(void) {
 }
 
 /* A FILE that collects into memory. */
-static FILE *collect(char **text, size_t *size) {
+static FILE *fixture_collect(char **text, size_t *size) {
   FILE *file = open_memstream(text, size);
   if (!file) abort();
   return file;
@@ -27,7 +27,7 @@ static struct ir_program *reread(struct arena *arena, const struct ir_program *p
                                  struct diag_list *diags) {
   char *text;
   size_t size;
-  FILE *file = collect(&text, &size);
+  FILE *file = fixture_collect(&text, &size);
   ir_print(program, file);
   fclose(file);
   const char *copy = arena_copy(arena, text, size);
@@ -39,7 +39,7 @@ static struct ir_program *reread(struct arena *arena, const struct ir_program *p
 enum form { VCODE, REREAD, LET_FORM };
 
 /* Whether a line of the let-form has a position. */
-static bool has_position(const char *line) {
+static bool fixture_has_position(const char *line) {
   static const char *const without[] = {"let-form", "yield", "else", "end", "never", "\n"};
   line += strspn(line, " ");
   for (size_t k = 0; k < sizeof without / sizeof without[0]; k++) {
@@ -48,14 +48,14 @@ static bool has_position(const char *line) {
   return *line != '\0';
 }
 
-static const char *with_positions(struct arena *arena, const char *text) {
+static const char *fixture_with_positions(struct arena *arena, const char *text) {
   char *out;
   size_t size;
-  FILE *file = collect(&out, &size);
+  FILE *file = fixture_collect(&out, &size);
   for (unsigned line = 1; *text; line++) {
     const size_t n = strcspn(text, "\n");
     fprintf(file, "%.*s", (int)n, text);
-    if (has_position(text)) fprintf(file, " @%u:1", line);
+    if (fixture_has_position(text)) fprintf(file, " @%u:1", line);
     fputc('\n', file);
     text += n + (text[n] != '\0');
   }
@@ -65,10 +65,11 @@ static const char *with_positions(struct arena *arena, const char *text) {
   return copy;
 }
 
-static struct ir_program *load(const char *text, const struct machine_options *options,
-                               enum form form, struct arena *arena, struct diag_list *diags) {
+static struct ir_program *fixture_load(const char *text, const struct machine_options *options,
+                                       enum form form, struct arena *arena,
+                                       struct diag_list *diags) {
   if (form == LET_FORM) {
-    text = with_positions(arena, text);
+    text = fixture_with_positions(arena, text);
     return ir_parse(arena, "test.ir", text, strlen(text), diags);
   }
   struct vcode_program *vcode =
@@ -80,7 +81,7 @@ static struct ir_program *load(const char *text, const struct machine_options *o
 static void load_and_run(struct ran *ran, const char *text,
                          const struct machine_options *options, enum form form,
                          struct arena *arena, struct diag_list *diags) {
-  struct ir_program *program = load(text, options, form, arena, diags);
+  struct ir_program *program = fixture_load(text, options, form, arena, diags);
   ran->load_allocations = arena->heap->count;
   if (!program) return;
   ran->loaded = true;
@@ -102,12 +103,13 @@ static void load_and_run_guarded(struct ran *ran, const char *text,
   memory_guard_end(&guard);
 }
 
-static struct ran run(const char *text, const char *input, struct machine_options options,
-                      enum form form, uint64_t load_failure) {
+static struct ran fixture_run(const char *text, const char *input,
+                              struct machine_options options, enum form form,
+                              uint64_t load_failure) {
   struct ran ran = {.outcome = MACHINE_ERROR};
   size_t out_size, err_size, diags_size;
-  options.out = collect(&ran.out, &out_size);
-  options.err = collect(&ran.err, &err_size);
+  options.out = fixture_collect(&ran.out, &out_size);
+  options.err = fixture_collect(&ran.err, &err_size);
   options.in = tmpfile();
   if (!options.in) abort();
   fputs(input, options.in);
@@ -121,7 +123,7 @@ static struct ran run(const char *text, const char *input, struct machine_option
   struct diag_list diags;
   diag_list_init(&diags, &arena);
   load_and_run_guarded(&ran, text, &options, form, &arena, &diags);
-  FILE *stream = collect(&ran.diags, &diags_size);
+  FILE *stream = fixture_collect(&ran.diags, &diags_size);
   diag_print(&diags, "test", 0, stream);
   fclose(stream);
   ran.errors = diags.errors;
@@ -135,19 +137,19 @@ static struct ran run(const char *text, const char *input, struct machine_option
 
 struct ran run_with(const char *text, const char *input, struct machine_options options,
                     uint64_t load_failure) {
-  return run(text, input, options, VCODE, load_failure);
+  return fixture_run(text, input, options, VCODE, load_failure);
 }
 
 struct ran run_text(const char *text, struct machine_options options) {
-  return run(text, "", options, VCODE, 0);
+  return fixture_run(text, "", options, VCODE, 0);
 }
 
 struct ran run_let_form(const char *text, struct machine_options options) {
-  return run(text, "", options, REREAD, 0);
+  return fixture_run(text, "", options, REREAD, 0);
 }
 
 struct ran run_let_text(const char *text, struct machine_options options) {
-  return run(text, "", options, LET_FORM, 0);
+  return fixture_run(text, "", options, LET_FORM, 0);
 }
 
 void ran_free(struct ran *ran) {

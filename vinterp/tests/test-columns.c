@@ -11,26 +11,26 @@ static struct heap heap;
 static struct streams *s;
 static const struct widths wide = {CVL_I64, CVL_F64}, narrow = {CVL_I32, CVL_F32};
 
-static void begin(void) {
+static void test_columns_begin(void) {
   directory_begin();
   heap_init(&heap, 0);
   s = streams_new(&heap, stdin, stdout, stderr, &(struct permissions){.files = true});
   cr_assert(s);
 }
 
-static void end(void) {
+static void columns_end(void) {
   streams_free(s);
   cr_assert_eq(heap.live, 0);
   directory_end();
 }
 
-TestSuite(columns, .init = begin, .fini = end, .timeout = 300);
+TestSuite(columns, .init = test_columns_begin, .fini = columns_end, .timeout = 300);
 
 static struct stream_status try_open(const char *name, enum stream_mode mode, int64_t *n) {
   return stream_open_columns(s, name, strlen(name), mode, n);
 }
 
-static int64_t must_open(const char *name, enum stream_mode mode) {
+static int64_t columns_must_open(const char *name, enum stream_mode mode) {
   const int64_t n = stream_opened(stream_open_columns, s, name, mode);
   cr_assert(stream_has_columns(s, n));
   return n;
@@ -41,7 +41,7 @@ static void write_rows(const char *name, enum stream_mode mode) {
   const int64_t lengths[] = {2};
   const int32_t ints[] = {7, -8};
   const float floats[] = {0.5F, 2.0F};
-  int64_t n = must_open(name, mode);
+  int64_t n = columns_must_open(name, mode);
   cr_assert(stream_write_column(s, n, TW_INT, CVL_I64, lengths, 1).ok);
   expect_stream_failure(stream_write_column(s, n, TW_FLOAT, CVL_F32, floats, 2), "one of INT");
   cr_assert(stream_write_column(s, n, TW_INT, CVL_I32, ints, 2).ok);
@@ -58,8 +58,8 @@ static struct stream_value read_column(int64_t n, enum type_word type, struct wi
   return v;
 }
 
-static void expect_rows(const char *name, enum stream_mode mode) {
-  int64_t n = must_open(name, mode);
+static void columns_expect_rows(const char *name, enum stream_mode mode) {
+  int64_t n = columns_must_open(name, mode);
   struct stream_value v = read_column(n, TW_INT, wide);
   cr_assert_eq(v.length, 1);
   cr_assert_eq(*(int64_t *)v.data, 2);
@@ -80,12 +80,12 @@ static void expect_rows(const char *name, enum stream_mode mode) {
 Test(columns, lengths_and_bools_move_as_such) {
   const int64_t lengths[] = {2};
   const uint8_t bools[] = {1, 0};
-  int64_t n = must_open("[(bi:b.csv", STREAM_WRITE_CSV);
+  int64_t n = columns_must_open("[(bi:b.csv", STREAM_WRITE_CSV);
   cr_assert(stream_write_column(s, n, TW_SEGDES, CVL_I64, lengths, 1).ok);
   cr_assert(stream_write_column(s, n, TW_BOOL, CVL_BOOL, bools, 2).ok);
   cr_assert(stream_write_column(s, n, TW_INT, CVL_I64, (int64_t[]){-1, 5}, 2).ok);
   cr_assert(stream_close(s, n).ok);
-  n = must_open("[(bi:b.csv", STREAM_READ_CSV);
+  n = columns_must_open("[(bi:b.csv", STREAM_READ_CSV);
   struct stream_value v = read_column(n, TW_SEGDES, narrow);
   cr_assert(v.length == 1 && v.elem == CVL_I64 && *(int64_t *)v.data == 2);
   stream_value_free(s, &v);
@@ -99,13 +99,13 @@ Test(columns, lengths_and_bools_move_as_such) {
 
 Test(columns, are_moved_in_order) {
   write_rows("[(if:v.npy", STREAM_WRITE_NPY);
-  expect_rows("[(if:v.npy", STREAM_READ_NPY);
+  columns_expect_rows("[(if:v.npy", STREAM_READ_NPY);
   write_rows("[(if:v.csv", STREAM_WRITE_CSV);
-  expect_rows("[(if:v.csv", STREAM_READ_CSV);
+  columns_expect_rows("[(if:v.csv", STREAM_READ_CSV);
   write_rows("[(if:v.npz", STREAM_WRITE_NPZ);
-  expect_rows("[(if:v.npz", STREAM_READ_NPZ);
+  columns_expect_rows("[(if:v.npz", STREAM_READ_NPZ);
   write_rows("[(if?11.separator=:?6.name=x?6.name=y:w.csv", STREAM_WRITE_CSV);
-  expect_rows("[(if?11.separator=::w.csv", STREAM_READ_CSV);
+  columns_expect_rows("[(if?11.separator=::w.csv", STREAM_READ_CSV);
 }
 
 Test(columns, are_no_text) {
@@ -113,13 +113,13 @@ Test(columns, are_no_text) {
   struct stream_value v;
   int64_t stop;
   write_rows("[(if:v.csv", STREAM_WRITE_CSV);
-  int64_t n = must_open("[(if:v.csv", STREAM_READ_CSV);
+  int64_t n = columns_must_open("[(if:v.csv", STREAM_READ_CSV);
   expect_stream_failure(stream_read_chars(s, n, none, -1, CVL_I64, &v, &stop),
                         "not open for reading");
   expect_stream_failure(stream_write(s, n, "x", 1), "not open for writing");
   expect_stream_failure(stream_write_column(s, n, TW_INT, CVL_I64, NULL, 0),
                         "not open for writing");
-  n = must_open("[(if:w.csv", STREAM_WRITE_CSV);
+  n = columns_must_open("[(if:w.csv", STREAM_WRITE_CSV);
   expect_stream_failure(stream_write(s, n, "x", 1), "not open for writing");
   expect_stream_failure(stream_read_value(s, n, TW_INT, wide, &v), "not open for reading");
   expect_stream_failure(stream_close(s, n), "not written to its end");
@@ -128,14 +128,14 @@ Test(columns, are_no_text) {
 Test(columns, a_file_changes_only_if_the_value_is_complete) {
   const int64_t two[] = {2}, many[] = {1, 2, 3};
   write_rows("[(if:v.npy", STREAM_WRITE_NPY);
-  int64_t n = must_open("[i:v.npy", STREAM_WRITE_NPY);
+  int64_t n = columns_must_open("[i:v.npy", STREAM_WRITE_NPY);
   cr_assert(stream_write_column(s, n, TW_INT, CVL_I64, two, 1).ok);
   expect_stream_failure(stream_close(s, n), "not written to its end");
-  n = must_open("[i:v.npy", STREAM_WRITE_NPY);
+  n = columns_must_open("[i:v.npy", STREAM_WRITE_NPY);
   cr_assert(stream_write_column(s, n, TW_INT, CVL_I64, two, 1).ok);
   cr_assert(stream_write_column(s, n, TW_INT, CVL_I64, many, 3).ok);
   expect_stream_failure(stream_close(s, n), "do not fit the elements");
-  expect_rows("[(if:v.npy", STREAM_READ_NPY);
+  columns_expect_rows("[(if:v.npy", STREAM_READ_NPY);
 }
 
 Test(columns, opening_fails_with_a_reason) {

@@ -12,20 +12,21 @@
 
 static struct cvl_backend table;
 
-static bool borrow(struct cvl_context *context, uint64_t site, enum cvl_elem elem, uint64_t n,
-                   const void *data, struct cvl_notice done, struct cvl_value *out) {
+static bool test_consumer_borrow(struct cvl_context *context, uint64_t site, enum cvl_elem elem,
+                                 uint64_t n, const void *data, struct cvl_notice done,
+                                 struct cvl_value *out) {
   const bool ok = cvl_oracle_backend.from_host(context, site, elem, n, data, out);
   done.call(done.with);
   return ok;
 }
 
-static bool lend(struct cvl_context *context, const struct cvl_value *v,
-                 struct cvl_export *exported) {
+static bool consumer_lend(struct cvl_context *context, const struct cvl_value *v,
+                          struct cvl_export *exported) {
   (void)context, (void)v, (void)exported;
   return false;
 }
 
-static const struct cvl_sharing sharing = {borrow, lend};
+static const struct cvl_sharing sharing = {test_consumer_borrow, consumer_lend};
 
 /* ---- a consumer in memory ---- */
 
@@ -41,41 +42,42 @@ struct memory {
   int64_t elements[RESULTS][MOST];
 };
 
-static bool takes(void *with, uint64_t result, enum cvl_elem elem) {
+static bool test_consumer_takes(void *with, uint64_t result, enum cvl_elem elem) {
   const struct memory *s = with;
   return elem == CVL_I64 && (s->takes >> result & 1);
 }
 
-static bool wants(void *with, uint64_t bytes) {
+static bool test_consumer_wants(void *with, uint64_t bytes) {
   struct memory *s = with;
   s->bytes = bytes;
   return bytes >= s->asked;
 }
 
-static bool fail(char problem[MACHINE_CONSUMER_PROBLEM]) {
+static bool test_consumer_fail(char problem[MACHINE_CONSUMER_PROBLEM]) {
   strcpy(problem, "there is no room");
   return false;
 }
 
-static bool put(void *with, uint64_t result, uint64_t first, uint64_t n, uint64_t total,
-                const void *elements, char problem[MACHINE_CONSUMER_PROBLEM]) {
+static bool test_consumer_put(void *with, uint64_t result, uint64_t first, uint64_t n,
+                              uint64_t total, const void *elements,
+                              char problem[MACHINE_CONSUMER_PROBLEM]) {
   struct memory *s = with;
   cr_assert_lt(result, RESULTS);
   cr_assert_leq(first, s->counts[result]);
   cr_assert_leq(first + n, MOST);
-  if (++s->puts == s->fail_put) return fail(problem);
+  if (++s->puts == s->fail_put) return test_consumer_fail(problem);
   memcpy(s->elements[result] + first, elements, n * sizeof(int64_t));
   s->counts[result] = first + n;
   s->totals[result] = total;
   return true;
 }
 
-static const void *whole(void *with, uint64_t result, uint64_t n,
-                         char problem[MACHINE_CONSUMER_PROBLEM]) {
+static const void *test_consumer_whole(void *with, uint64_t result, uint64_t n,
+                                       char problem[MACHINE_CONSUMER_PROBLEM]) {
   struct memory *s = with;
   cr_assert_eq(n, s->counts[result]);
   if (++s->wholes != s->fail_whole) return s->elements[result];
-  fail(problem);
+  test_consumer_fail(problem);
   return NULL;
 }
 
@@ -95,13 +97,14 @@ enum { NUMBERS = sizeof numbers / sizeof numbers[0] };
 static const struct machine_item argument = {
     .kind = MACHINE_INT, .lent = true, .length = NUMBERS, .as.ints = numbers};
 
-static void run(struct run_of *r, const char *text, struct machine_options options,
-                struct memory *memory) {
-  const struct machine_consumer consumer = {.takes = takes,
-                                            .put = put,
-                                            .whole = whole,
-                                            .with = memory,
-                                            .wants = memory && memory->asked ? wants : NULL};
+static void consumer_run(struct run_of *r, const char *text, struct machine_options options,
+                         struct memory *memory) {
+  const struct machine_consumer consumer = {
+      .takes = test_consumer_takes,
+      .put = test_consumer_put,
+      .whole = test_consumer_whole,
+      .with = memory,
+      .wants = memory && memory->asked ? test_consumer_wants : NULL};
   struct machine_repetition once = {.consumer = memory ? &consumer : NULL};
   *r = (struct run_of){.outcome = MACHINE_ERROR};
   heap_init(&r->heap, 0);
@@ -117,14 +120,14 @@ static void run(struct run_of *r, const char *text, struct machine_options optio
   r->outcome = machine_repeat(r->machine, program, &argument, 1, &once, &r->results, &r->diags);
 }
 
-static void end(struct run_of *r) {
+static void test_consumer_end(struct run_of *r) {
   machine_results_free(r->machine, &r->results);
   machine_free(r->machine);
   arena_free(&r->arena);
   cr_expect_eq(r->heap.live, 0);
 }
 
-static const char *message(const struct run_of *r) {
+static const char *consumer_message(const struct run_of *r) {
   return r->diags.list.count ? r->diags.list.items[0].message : "";
 }
 
@@ -174,9 +177,9 @@ static const struct streamed programs[] = {
 };
 enum { PROGRAMS = sizeof programs / sizeof programs[0] };
 
-static void expect_same(const struct run_of *a, const struct run_of *b, unsigned program,
-                        uint64_t n) {
-  cr_assert_eq(b->outcome, MACHINE_DONE, "program %u: %s", program, message(b));
+static void consumer_expect_same(const struct run_of *a, const struct run_of *b,
+                                 unsigned program, uint64_t n) {
+  cr_assert_eq(b->outcome, MACHINE_DONE, "program %u: %s", program, consumer_message(b));
   cr_assert_eq(a->results.count, b->results.count);
   for (uint64_t k = 0; k < a->results.count; k++) {
     const struct machine_item *x = &a->results.items[k], *y = &b->results.items[k];
@@ -202,44 +205,44 @@ static unsigned sunk(const struct run_of *r, const struct memory *m) {
 Test(consumer, results_are_the_same) {
   for (unsigned p = 0; p < PROGRAMS; p++) {
     struct run_of uncut;
-    run(&uncut, programs[p].text, in_chunks(0), NULL);
-    cr_assert_eq(uncut.outcome, MACHINE_DONE, "program %u: %s", p, message(&uncut));
+    consumer_run(&uncut, programs[p].text, in_chunks(0), NULL);
+    cr_assert_eq(uncut.outcome, MACHINE_DONE, "program %u: %s", p, consumer_message(&uncut));
     for (uint64_t n = 0; n <= NUMBERS; n++) {
       struct memory memory = {.takes = n == 6 ? 0 : 15};
       struct run_of cut;
-      run(&cut, programs[p].text, in_chunks(n), &memory);
-      expect_same(&uncut, &cut, p, n);
+      consumer_run(&cut, programs[p].text, in_chunks(n), &memory);
+      consumer_expect_same(&uncut, &cut, p, n);
       const bool streams = n > 0 && n < NUMBERS && memory.takes;
       cr_expect_eq(sunk(&cut, &memory), streams ? programs[p].sunk : 0,
                    "program %u, chunks of %lu: %u", p, n, sunk(&cut, &memory));
-      end(&cut);
+      test_consumer_end(&cut);
     }
-    end(&uncut);
+    test_consumer_end(&uncut);
   }
 }
 
 Test(consumer, it_gets_sizes_that_are_known) {
   struct memory memory = {.takes = 15};
   struct run_of r;
-  run(&r, programs[0].text, in_chunks(3), &memory);
+  consumer_run(&r, programs[0].text, in_chunks(3), &memory);
   cr_expect_eq(memory.totals[0], NUMBERS);
   cr_expect_eq(memory.puts, 3);
   cr_expect_eq(memory.wholes, 1);
-  end(&r);
-  run(&r, programs[2].text, in_chunks(3), &memory);
+  test_consumer_end(&r);
+  consumer_run(&r, programs[2].text, in_chunks(3), &memory);
   cr_expect_eq(memory.totals[1], MACHINE_CONSUMER_UNKNOWN);
-  end(&r);
+  test_consumer_end(&r);
 }
 
 /* The argument and two times the same, of which one is another vector. */
 Test(consumer, an_argument_may_be_a_result) {
   struct memory memory = {.takes = 15};
   struct run_of r;
-  run(&r,
-      BODIES "FUNC FN COPY 1 0 COPY 1 0 CONST INT 0 COPY 1 1 LENGTH INT MAKE_SEGDES\n"
-             "DIST INT + INT RET",
-      in_chunks(3), &memory);
-  cr_assert_eq(r.outcome, MACHINE_DONE, "%s", message(&r));
+  consumer_run(&r,
+               BODIES "FUNC FN COPY 1 0 COPY 1 0 CONST INT 0 COPY 1 1 LENGTH INT MAKE_SEGDES\n"
+                      "DIST INT + INT RET",
+               in_chunks(3), &memory);
+  cr_assert_eq(r.outcome, MACHINE_DONE, "%s", consumer_message(&r));
   cr_assert_eq(r.results.count, 3);
   for (uint64_t k = 0; k < 3; k++) {
     const struct machine_item *item = &r.results.items[k];
@@ -247,7 +250,7 @@ Test(consumer, an_argument_may_be_a_result) {
     cr_expect_eq(item->lent, k < 2);
     cr_expect_arr_eq(item->as.ints, numbers, sizeof numbers);
   }
-  end(&r);
+  test_consumer_end(&r);
 }
 
 /* Of 8 segments, if it wants 64 bytes. */
@@ -255,49 +258,49 @@ Test(consumer, lengths_go_there_in_the_end) {
   for (uint64_t asked = 63; asked <= 65; asked++) {
     struct memory memory = {.takes = 1, .asked = asked};
     struct run_of r;
-    run(&r, programs[2].text, in_chunks(3), &memory);
-    cr_assert_eq(r.outcome, MACHINE_DONE, "%s", message(&r));
+    consumer_run(&r, programs[2].text, in_chunks(3), &memory);
+    cr_assert_eq(r.outcome, MACHINE_DONE, "%s", consumer_message(&r));
     cr_assert_eq(r.results.count, 2);
     cr_expect_eq(memory.bytes, sizeof numbers);
     cr_expect_eq(r.results.items[0].as.ints == memory.elements[0], asked <= 64);
     cr_expect_eq(memory.totals[0], asked <= 64 ? NUMBERS : 0);
     cr_expect_arr_eq(r.results.items[0].as.ints, numbers, sizeof numbers);
-    end(&r);
+    test_consumer_end(&r);
   }
   struct memory memory = {.takes = 1, .asked = 1, .fail_put = 1};
   struct run_of r;
-  run(&r, programs[2].text, in_chunks(3), &memory);
+  consumer_run(&r, programs[2].text, in_chunks(3), &memory);
   cr_expect_eq(r.outcome, MACHINE_ERROR);
-  cr_expect(strstr(message(&r), "there is no room"), "%s", message(&r));
-  end(&r);
+  cr_expect(strstr(consumer_message(&r), "there is no room"), "%s", consumer_message(&r));
+  test_consumer_end(&r);
 }
 
 Test(consumer, a_repeated_run_has_none) {
   struct memory memory = {.takes = 15};
   const struct machine_consumer consumer = {
-      .takes = takes, .put = put, .whole = whole, .with = &memory};
+      .takes = test_consumer_takes, .put = test_consumer_put, .whole = test_consumer_whole, .with = &memory};
   double seconds[1];
   struct machine_repetition twice = {.runs = 1, .consumer = &consumer, .seconds = seconds};
   struct run_of r;
-  run(&r, programs[0].text, in_chunks(3), NULL);
+  consumer_run(&r, programs[0].text, in_chunks(3), NULL);
   struct ir_program *program =
       program_of_last(&r.arena, programs[0].text, test_options().widths, &r.diags);
   machine_results_free(r.machine, &r.results);
   cr_expect_eq(machine_repeat(r.machine, program, &argument, 1, &twice, &r.results, &r.diags),
                MACHINE_DONE);
   cr_expect_eq(memory.puts, 0);
-  end(&r);
+  test_consumer_end(&r);
 }
 
 /* ---- failures ---- */
 
 static void expect_failure(struct memory memory, const char *wanted, const char *text) {
   struct run_of r;
-  run(&r, text, in_chunks(3), &memory);
+  consumer_run(&r, text, in_chunks(3), &memory);
   cr_expect_eq(r.outcome, MACHINE_ERROR);
-  cr_expect(strstr(message(&r), wanted), "%s", message(&r));
+  cr_expect(strstr(consumer_message(&r), wanted), "%s", consumer_message(&r));
   cr_expect_eq(r.results.count, 0);
-  end(&r);
+  test_consumer_end(&r);
 }
 
 Test(consumer, its_failure_ends_the_run_at_once) {
@@ -318,19 +321,19 @@ Test(consumer, every_allocation_may_fail) {
   for (unsigned p = 0; p < PROGRAMS; p++) {
     struct outcomes seen = {0};
     struct run_of uncut;
-    run(&uncut, programs[p].text, in_chunks(0), NULL);
+    consumer_run(&uncut, programs[p].text, in_chunks(0), NULL);
     for (uint64_t k = 1; k <= MOST_FAILURES; k++) {
       struct memory memory = {.takes = 15};
       struct machine_options options = in_chunks(3);
       struct run_of r;
       options.fail_allocation = k;
-      run(&r, programs[p].text, options, &memory);
-      if (r.outcome == MACHINE_DONE) expect_same(&uncut, &r, p, 3);
+      consumer_run(&r, programs[p].text, options, &memory);
+      if (r.outcome == MACHINE_DONE) consumer_expect_same(&uncut, &r, p, 3);
       count_outcome(&seen, r.outcome, &r.results, uncut.results.count, r.machine, &r.diags);
-      end(&r);
+      test_consumer_end(&r);
     }
     cr_expect(seen.failed > 10 && seen.done > 10, "%u failed, %u did not", seen.failed,
               seen.done);
-    end(&uncut);
+    test_consumer_end(&uncut);
   }
 }

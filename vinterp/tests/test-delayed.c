@@ -15,7 +15,7 @@ enum { SEEDS = 20 };
 
 static struct cvl_backend table;
 
-static struct machine_options delayed_options(int seed, bool checked) {
+static struct machine_options test_delayed_options(int seed, bool checked) {
   struct machine_options options = test_options();
   options.backend = delayed_oracle(&table);
   options.device = seed;
@@ -26,7 +26,7 @@ static struct machine_options delayed_options(int seed, bool checked) {
 Test(delayed, programs_print_what_they_should) {
   for (int seed = 0; seed < SEEDS; seed++) {
     for (size_t k = 0; k < program_count; k++) {
-      struct ran ran = run_text(programs[k].text, delayed_options(seed, seed % 2));
+      struct ran ran = run_text(programs[k].text, test_delayed_options(seed, seed % 2));
       cr_expect(printed(&ran, programs[k].expected), "%s (seed %d):\n%s%s", programs[k].name,
                 seed, ran.out, ran.diags);
       ran_free(&ran);
@@ -37,7 +37,7 @@ Test(delayed, programs_print_what_they_should) {
 Test(delayed, faults_are_reported_as_if_found_at_once) {
   for (int seed = 0; seed < SEEDS; seed++) {
     for (size_t k = 0; k < fault_count; k++) {
-      struct ran ran = run_text(faults[k].text, delayed_options(seed, seed % 2));
+      struct ran ran = run_text(faults[k].text, test_delayed_options(seed, seed % 2));
       cr_expect(failed_with(&ran, faults[k].words), "seed %d: %s\nreported: %s", seed,
                 faults[k].text, ran.diags);
       ran_free(&ran);
@@ -64,7 +64,7 @@ Test(delayed, the_trace_is_that_of_the_fault) {
   struct ran prompt = run_text(text, test_options());
   cr_expect(failed_with(&prompt, words), "%s", prompt.diags);
   for (int seed = 0; seed < SEEDS; seed++) {
-    struct ran ran = run_text(text, delayed_options(seed, seed % 2));
+    struct ran ran = run_text(text, test_delayed_options(seed, seed % 2));
     cr_expect_str_eq(ran.diags, prompt.diags, "seed %d", seed);
     ran_free(&ran);
   }
@@ -90,7 +90,7 @@ Test(delayed, tail_calls_are_in_the_trace) {
   struct ran prompt = run_text(text, test_options());
   cr_expect(failed_with(&prompt, words), "%s", prompt.diags);
   for (int seed = 0; seed < SEEDS; seed++) {
-    struct ran ran = run_text(text, delayed_options(seed, seed % 2));
+    struct ran ran = run_text(text, test_delayed_options(seed, seed % 2));
     cr_expect_str_eq(ran.diags, prompt.diags, "seed %d", seed);
     ran_free(&ran);
   }
@@ -105,7 +105,7 @@ Test(delayed, an_earlier_fault_comes_first) {
   for (int seed = 0; seed < SEEDS; seed++) {
     struct ran ran = run_text("FUNC MAIN CONST INT (1 2) CONST INT (1 0)\n/ INT\n"
                               "CONST INT (1 2 3) CONST INT (1 2) + INT RET",
-                              delayed_options(seed, seed % 2));
+                              test_delayed_options(seed, seed % 2));
     cr_expect(failed_with(&ran, words), "seed %d: %s", seed, ran.diags);
     ran_free(&ran);
   }
@@ -119,7 +119,7 @@ static void expect_fault_before_loop(const char *fault, const char *said) {
            "FUNC LOOP COPY 1 0 CONST INT 0 > INT IF CALL LOOP ELSE ENDIF RET",
            fault);
   for (int seed = 0; seed < SEEDS; seed++) {
-    struct machine_options options = delayed_options(seed, seed % 2);
+    struct machine_options options = test_delayed_options(seed, seed % 2);
     struct stop stop = {.signal = NULL};
     stop_begin(&stop, 5.0);
     options.stop = &stop;
@@ -139,7 +139,7 @@ Test(delayed, no_output_after_a_fault) {
   for (int seed = 0; seed < SEEDS; seed++) {
     struct ran ran = run_text("FUNC MAIN CONST CHAR \"one\" WRITE CHAR POP 2 0 CONST INT (1 2) "
                               "CONST INT (1 0) / INT CONST CHAR \"two\" WRITE CHAR POP 2 0 RET",
-                              delayed_options(seed, seed % 2));
+                              test_delayed_options(seed, seed % 2));
     cr_expect_eq(ran.outcome, MACHINE_ERROR);
     cr_expect_str_eq(ran.err, "one");
     cr_expect_str_eq(ran.out, "");
@@ -161,7 +161,7 @@ Test(delayed, an_exit_waits_for_faults) {
   static const char *const words[] = {":1:", "division by zero at element 1", NULL};
   for (int seed = 0; seed < SEEDS; seed++) {
     struct ran ran = run_text("FUNC MAIN CONST INT (1 2) CONST INT (1 0) / INT EXIT RET",
-                              delayed_options(seed, seed % 2));
+                              test_delayed_options(seed, seed % 2));
     cr_expect(failed_with(&ran, words), "seed %d: %s", seed, ran.diags);
     ran_free(&ran);
   }

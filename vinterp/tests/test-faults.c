@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void expect_fault(const struct faulty *f, struct machine_options options) {
+static void faults_expect_fault(const struct faulty *f, struct machine_options options) {
   struct ran ran = run_text(f->text, options);
   cr_expect(failed_with(&ran, f->words), "%s\ntold: %sprinted: %s", f->text, ran.diags,
             ran.out);
@@ -14,14 +14,14 @@ static void expect_fault(const struct faulty *f, struct machine_options options)
 }
 
 #define EXPECT_FAULT(text, ...)                                                                \
-  expect_fault(&(struct faulty){text, {__VA_ARGS__}}, test_options())
+  faults_expect_fault(&(struct faulty){text, {__VA_ARGS__}}, test_options())
 
 Test(faults, typed_and_checked_report_the_same) {
   for (size_t k = 0; k < fault_count; k++) {
     struct machine_options options = test_options();
-    expect_fault(&faults[k], options);
+    faults_expect_fault(&faults[k], options);
     options.checked = true;
-    expect_fault(&faults[k], options);
+    faults_expect_fault(&faults[k], options);
   }
 }
 
@@ -73,9 +73,9 @@ static const struct faulty violations[] = {
 Test(faults, violations_are_reported_where_they_happen) {
   for (size_t k = 0; k < sizeof violations / sizeof violations[0]; k++) {
     struct machine_options options = test_options();
-    expect_fault(&violations[k], options);
+    faults_expect_fault(&violations[k], options);
     options.checked = true;
-    expect_fault(&violations[k], options);
+    faults_expect_fault(&violations[k], options);
   }
 }
 
@@ -104,7 +104,7 @@ Test(faults, long_traces_are_shortened) {
       "CALL DOWN CONST INT 1 + INT ENDIF RET",
       {":2:", "/ INT: division by zero", "DOWN, called from DOWN", "... 86 more calls ...",
        "DOWN, called from MAIN"}};
-  expect_fault(&f, test_options());
+  faults_expect_fault(&f, test_options());
   struct ran ran = run_text(f.text, test_options());
   size_t lines = 0;
   for (const char *at = ran.diags; (at = strchr(at, '\n')); at++) lines++;

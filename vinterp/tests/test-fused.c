@@ -330,8 +330,8 @@ Test(fused, operands_are_handed_over_at_their_last_use) {
 /* ---- counting ---- */
 
 /* What the JSON of the profile says of the whole run for a key. */
-static unsigned long counted(const char *text, const char *key,
-                             struct machine_options options) {
+static unsigned long fused_counted(const char *text, const char *key,
+                                   struct machine_options options) {
   struct diag_list diags;
   diag_list_init(&diags, &arena);
   options.profile = true;
@@ -358,13 +358,13 @@ Test(fused, counts_one_instruction_and_its_operands_and_results) {
       DEFINITIONS "FUNC MAIN CONST INT 6 CONST INT 2 CONST INT 1 + INT FUSED 0 RET";
   for (int k = 0; k < 2 * WAYS; k++) {
     struct machine_options options = way(k / 2, k % 2);
-    cr_expect_eq(counted(one, "\"instructions\": ", options), 2, "way %d", k);
-    cr_expect_eq(counted(one, "\"work\": ", options), 18, "way %d", k);
-    cr_expect_eq(counted(one, "\"bytes\": ", options), 18 * 8, "way %d", k);
+    cr_expect_eq(fused_counted(one, "\"instructions\": ", options), 2, "way %d", k);
+    cr_expect_eq(fused_counted(one, "\"work\": ", options), 18, "way %d", k);
+    cr_expect_eq(fused_counted(one, "\"bytes\": ", options), 18 * 8, "way %d", k);
     if (k / 2 < DELAYED) /* which may decline */
-      cr_expect_eq(counted(one, "\"passes\": ", options), k / 2 == ONE_PASS ? 2 : 3, "way %d",
-                   k);
-    cr_expect_eq(counted(single, "\"passes\": ", options), 0, "way %d", k);
+      cr_expect_eq(fused_counted(one, "\"passes\": ", options), k / 2 == ONE_PASS ? 2 : 3,
+                   "way %d", k);
+    cr_expect_eq(fused_counted(single, "\"passes\": ", options), 0, "way %d", k);
   }
 }
 

@@ -16,12 +16,13 @@ struct evaluation {
   enum machine_outcome outcome;
 };
 
-static const char *message(const struct evaluation *e) {
+static const char *items_message(const struct evaluation *e) {
   return e->diags.list.count ? e->diags.list.items[0].message : "";
 }
 
-static void evaluate(struct evaluation *e, const char *text, struct machine_options options,
-                     const struct machine_item *arguments, uint64_t count) {
+static void items_evaluate(struct evaluation *e, const char *text,
+                           struct machine_options options, const struct machine_item *arguments,
+                           uint64_t count) {
   *e = (struct evaluation){0};
   heap_init(&e->heap, 0);
   arena_init(&e->arena, &e->heap);
@@ -35,15 +36,15 @@ static void evaluate(struct evaluation *e, const char *text, struct machine_opti
       machine_repeat(e->machine, e->program, arguments, count, &once, &e->results, &e->diags);
 }
 
-static void end(struct evaluation *e) {
+static void items_end(struct evaluation *e) {
   machine_results_free(e->machine, &e->results);
   machine_free(e->machine);
   arena_free(&e->arena);
   cr_expect_eq(e->heap.live, 0);
 }
 
-static void expect_ints(const struct machine_item *item, enum machine_item_kind kind,
-                        uint64_t count, const int64_t *ints) {
+static void items_expect_ints(const struct machine_item *item, enum machine_item_kind kind,
+                              uint64_t count, const int64_t *ints) {
   cr_expect_eq(item->kind, kind);
   cr_assert_eq(item->length, count);
   for (uint64_t i = 0; i < count; i++) cr_expect_eq(item->as.ints[i], ints[i]);
@@ -56,25 +57,25 @@ Test(items, results_are_host_data) {
     struct machine_options options = test_options();
     options.widths = all_widths[w];
     struct evaluation e;
-    evaluate(
+    items_evaluate(
         &e,
         "FUNC MAIN CONST INT -7 CONST INT (1 2 3) CONST FLOAT (0.5 -1.25) CONST BOOL (T F) "
         "CONST SEGDES (2 0 5) CONST SEGDES (4) CONST INT () RET",
         options, NULL, 0);
-    cr_assert_eq(e.outcome, MACHINE_DONE, "%s", message(&e));
+    cr_assert_eq(e.outcome, MACHINE_DONE, "%s", items_message(&e));
     cr_assert_eq(e.results.count, 7);
     const struct machine_item *items = e.results.items;
-    expect_ints(&items[0], MACHINE_INT, 1, (int64_t[]){-7});
-    expect_ints(&items[1], MACHINE_INT, 3, (int64_t[]){1, 2, 3});
+    items_expect_ints(&items[0], MACHINE_INT, 1, (int64_t[]){-7});
+    items_expect_ints(&items[1], MACHINE_INT, 3, (int64_t[]){1, 2, 3});
     cr_expect_eq(items[2].kind, MACHINE_FLOAT);
     cr_expect(items[2].length == 2 && items[2].as.floats[0] == 0.5 &&
               items[2].as.floats[1] == -1.25);
     cr_expect_eq(items[3].kind, MACHINE_BOOL);
     cr_expect(items[3].length == 2 && items[3].as.bools[0] == 1 && items[3].as.bools[1] == 0);
-    expect_ints(&items[4], MACHINE_SEGDES, 3, (int64_t[]){2, 0, 5});
-    expect_ints(&items[5], MACHINE_SEGDES, 1, (int64_t[]){4});
-    expect_ints(&items[6], MACHINE_INT, 0, NULL);
-    end(&e);
+    items_expect_ints(&items[4], MACHINE_SEGDES, 3, (int64_t[]){2, 0, 5});
+    items_expect_ints(&items[5], MACHINE_SEGDES, 1, (int64_t[]){4});
+    items_expect_ints(&items[6], MACHINE_INT, 0, NULL);
+    items_end(&e);
   }
 }
 
@@ -97,18 +98,18 @@ Test(items, narrow_results_are_fetched_at_once) {
   options.backend = &backend;
   fetches = 0;
   struct evaluation e;
-  evaluate(&e,
-           "FUNC MAIN CONST INT -5 CONST INT 3 CONST INT 100000 MAKE_SEGDES INDEX "
-           "COPY 1 0 I_TO_F RET",
-           options, NULL, 0);
-  cr_assert_eq(e.outcome, MACHINE_DONE, "%s", message(&e));
+  items_evaluate(&e,
+                 "FUNC MAIN CONST INT -5 CONST INT 3 CONST INT 100000 MAKE_SEGDES INDEX "
+                 "COPY 1 0 I_TO_F RET",
+                 options, NULL, 0);
+  cr_assert_eq(e.outcome, MACHINE_DONE, "%s", items_message(&e));
   cr_assert(e.results.count == 2 && e.results.items[0].length == COUNT);
   for (int64_t k = 0; k < COUNT; k++) {
     cr_assert_eq(e.results.items[0].as.ints[k], 3 * k - 5);
     cr_assert(e.results.items[1].as.floats[k] == (double)(3 * k - 5));
   }
   cr_expect_lt(fetches, 10);
-  end(&e);
+  items_end(&e);
 }
 
 /* ---- results that a back end lends ---- */
@@ -117,7 +118,7 @@ enum { LENT = 3 };
 static const int64_t lent_ints[LENT] = {5, 6, 7};
 static unsigned exports, exports_ended;
 
-static void end_export(void *with) {
+static void items_end_export(void *with) {
   (void)with;
   exports_ended++;
 }
@@ -134,7 +135,7 @@ static bool lend_some(struct cvl_context *c, const struct cvl_value *v,
                       struct cvl_export *exported) {
   if (cvl_oracle_backend.length(c, v).bound != LENT) return false;
   exports++;
-  *exported = (struct cvl_export){lent_ints, {end_export, NULL}};
+  *exported = (struct cvl_export){lent_ints, {items_end_export, NULL}};
   return true;
 }
 
@@ -149,17 +150,18 @@ Test(items, wide_results_are_lent) {
     options.widths = all_widths[w];
     exports = exports_ended = 0;
     struct evaluation e;
-    evaluate(&e,
-             "FUNC MAIN CONST INT (1 2 3) CONST INT (1 2) CONST INT 1 CONST SEGDES (1 2 3) RET",
-             options, NULL, 0);
-    cr_assert_eq(e.outcome, MACHINE_DONE, "%s", message(&e));
-    expect_ints(&e.results.items[0], MACHINE_INT, LENT, w ? (int64_t[]){1, 2, 3} : lent_ints);
-    expect_ints(&e.results.items[1], MACHINE_INT, 2, (int64_t[]){1, 2});
-    expect_ints(&e.results.items[2], MACHINE_INT, 1, (int64_t[]){1});
-    expect_ints(&e.results.items[3], MACHINE_SEGDES, 3, (int64_t[]){1, 2, 3});
+    items_evaluate(
+        &e, "FUNC MAIN CONST INT (1 2 3) CONST INT (1 2) CONST INT 1 CONST SEGDES (1 2 3) RET",
+        options, NULL, 0);
+    cr_assert_eq(e.outcome, MACHINE_DONE, "%s", items_message(&e));
+    items_expect_ints(&e.results.items[0], MACHINE_INT, LENT,
+                      w ? (int64_t[]){1, 2, 3} : lent_ints);
+    items_expect_ints(&e.results.items[1], MACHINE_INT, 2, (int64_t[]){1, 2});
+    items_expect_ints(&e.results.items[2], MACHINE_INT, 1, (int64_t[]){1});
+    items_expect_ints(&e.results.items[3], MACHINE_SEGDES, 3, (int64_t[]){1, 2, 3});
     cr_expect_eq(exports, w ? 0 : 1);
     cr_expect_eq(exports_ended, 0);
-    end(&e);
+    items_end(&e);
     cr_expect_eq(exports_ended, exports);
   }
 }
@@ -178,30 +180,30 @@ Test(items, arguments_are_on_the_stack) {
     options.widths = all_widths[k % 2];
     options.checked = k / 2;
     struct evaluation e;
-    evaluate(&e, "FUNC MAIN RET FUNC FN LENGTHS - INT RET", options, arguments, 4);
-    cr_assert_eq(e.outcome, MACHINE_DONE, "%s", message(&e));
+    items_evaluate(&e, "FUNC MAIN RET FUNC FN LENGTHS - INT RET", options, arguments, 4);
+    cr_assert_eq(e.outcome, MACHINE_DONE, "%s", items_message(&e));
     cr_assert_eq(e.results.count, 3);
     cr_expect_eq(e.results.items[0].as.floats[0], 2.5);
     cr_expect_eq(e.results.items[1].as.bools[1], 0);
-    expect_ints(&e.results.items[2], MACHINE_INT, 3, (int64_t[]){9, 20, 26});
-    end(&e);
-    evaluate(&e, "FUNC MAIN RET FUNC FN LENGTHS - INT RET", options, arguments + 2, 2);
-    cr_assert_eq(e.outcome, MACHINE_DONE, "%s", message(&e));
+    items_expect_ints(&e.results.items[2], MACHINE_INT, 3, (int64_t[]){9, 20, 26});
+    items_end(&e);
+    items_evaluate(&e, "FUNC MAIN RET FUNC FN LENGTHS - INT RET", options, arguments + 2, 2);
+    cr_assert_eq(e.outcome, MACHINE_DONE, "%s", items_message(&e));
     cr_assert_eq(e.results.count, 1);
-    expect_ints(&e.results.items[0], MACHINE_INT, 3, (int64_t[]){9, 20, 26});
-    end(&e);
+    items_expect_ints(&e.results.items[0], MACHINE_INT, 3, (int64_t[]){9, 20, 26});
+    items_end(&e);
   }
 }
 
 static void expect_bad(const char *text, struct machine_options options,
                        struct machine_item argument, const char *complaint) {
   struct evaluation e;
-  evaluate(&e, text, options, &argument, 1);
+  items_evaluate(&e, text, options, &argument, 1);
   cr_expect_eq(e.outcome, MACHINE_ERROR);
   cr_expect_eq(e.results.count, 0);
-  cr_expect(strstr(message(&e), complaint), "%s", message(&e));
+  cr_expect(strstr(items_message(&e), complaint), "%s", items_message(&e));
   cr_expect_eq(machine_failure(e.machine)->cause, MACHINE_CAUSE_OPERATION);
-  end(&e);
+  items_end(&e);
 }
 
 Test(items, bad_arguments_are_errors) {
@@ -221,20 +223,21 @@ Test(items, bad_arguments_are_errors) {
 
 Test(items, a_pair_is_no_result) {
   struct evaluation e;
-  evaluate(&e, "FUNC MAIN CONST INT (1 2) CONST INT 1 CONST INT 2 PAIR RET", test_options(),
-           NULL, 0);
+  items_evaluate(&e, "FUNC MAIN CONST INT (1 2) CONST INT 1 CONST INT 2 PAIR RET",
+                 test_options(), NULL, 0);
   cr_expect_eq(e.outcome, MACHINE_ERROR);
   cr_expect_eq(e.results.count, 0);
-  cr_expect(strstr(message(&e), "pair"), "%s", message(&e));
-  end(&e);
+  cr_expect(strstr(items_message(&e), "pair"), "%s", items_message(&e));
+  items_end(&e);
 }
 
 Test(items, a_failure_is_known_by_its_parts) {
   struct evaluation e;
-  evaluate(&e,
-           "FUNC MAIN {@ prog.nesl:12:3 search } CONST BOOL (T F) CONST INT (1 7) CONST INT "
-           "(2 3) ASSERT \"Out of bounds.\" CONST INT 1 RET",
-           test_options(), NULL, 0);
+  items_evaluate(
+      &e,
+      "FUNC MAIN {@ prog.nesl:12:3 search } CONST BOOL (T F) CONST INT (1 7) CONST INT "
+      "(2 3) ASSERT \"Out of bounds.\" CONST INT 1 RET",
+      test_options(), NULL, 0);
   cr_assert_eq(e.outcome, MACHINE_ERROR);
   const struct machine_failure *f = machine_failure(e.machine);
   cr_expect_eq(f->cause, MACHINE_CAUSE_ASSERT);
@@ -249,25 +252,25 @@ Test(items, a_failure_is_known_by_its_parts) {
   cr_expect_eq(origin->pos.line, 12);
   cr_expect_eq(origin->pos.column, 3);
   cr_expect_str_eq(origin->function, "search");
-  end(&e);
+  items_end(&e);
 
   struct machine_options options = test_options();
   options.max_depth = 100;
-  evaluate(&e,
-           "FUNC MAIN CALL DOWN RET FUNC DOWN CONST BOOL F IF CONST INT 0 ELSE CALL DOWN "
-           "CONST INT 1 + INT ENDIF RET",
-           options, NULL, 0);
+  items_evaluate(&e,
+                 "FUNC MAIN CALL DOWN RET FUNC DOWN CONST BOOL F IF CONST INT 0 ELSE CALL DOWN "
+                 "CONST INT 1 + INT ENDIF RET",
+                 options, NULL, 0);
   cr_expect_eq(e.outcome, MACHINE_ERROR);
   cr_expect_eq(machine_failure(e.machine)->cause, MACHINE_CAUSE_LIMIT);
-  end(&e);
+  items_end(&e);
 
-  evaluate(&e, "FUNC MAIN CONST INT 1 CONST INT 0 / INT RET", test_options(), NULL, 0);
+  items_evaluate(&e, "FUNC MAIN CONST INT 1 CONST INT 0 / INT RET", test_options(), NULL, 0);
   cr_expect_eq(e.outcome, MACHINE_ERROR);
   f = machine_failure(e.machine);
   cr_expect_eq(f->cause, MACHINE_CAUSE_OPERATION);
   cr_expect_eq(f->origin, 0);
-  cr_expect_str_eq(message(&e) + f->instruction, "division by zero at element 0");
-  end(&e);
+  cr_expect_str_eq(items_message(&e) + f->instruction, "division by zero at element 0");
+  items_end(&e);
 }
 
 /* Whatever allocation fails, it is an error and nothing is left behind. */
@@ -281,10 +284,10 @@ Test(items, failing_allocations) {
     options.widths = all_widths[n / 2 % 2];
     options.fail_allocation = n;
     struct evaluation e;
-    evaluate(&e, "FUNC MAIN RET FUNC FN COPY 1 0 + INT CONST SEGDES (1 2) RET", options, &item,
-             1);
+    items_evaluate(&e, "FUNC MAIN RET FUNC FN COPY 1 0 + INT CONST SEGDES (1 2) RET", options,
+                   &item, 1);
     count_outcome(&o, e.outcome, &e.results, 2, e.machine, &e.diags);
-    end(&e);
+    items_end(&e);
   }
   cr_expect(o.failed > 5 && o.done > 5, "%u failed, %u did not", o.failed, o.done);
 }

@@ -7,8 +7,8 @@
 
 TestSuite(machine, .init = memory_begin, .fini = memory_end);
 
-static void expect(const struct program *p, struct machine_options options, const char *how,
-                   const char *expected) {
+static void machine_expect(const struct program *p, struct machine_options options,
+                           const char *how, const char *expected) {
   struct ran ran = run_text(p->text, options);
   cr_expect(printed(&ran, expected), "%s (%s):\n%s%s", p->name, how, ran.out, ran.diags);
   cr_expect_not(ran.leaked, "%s (%s): memory left", p->name, how);
@@ -18,7 +18,7 @@ static void expect(const struct program *p, struct machine_options options, cons
 Test(machine, programs_print_what_they_should) {
   for (size_t k = 0; k < program_count; k++) {
     if (programs[k].expected)
-      expect(&programs[k], test_options(), "typed", programs[k].expected);
+      machine_expect(&programs[k], test_options(), "typed", programs[k].expected);
   }
 }
 
@@ -53,10 +53,10 @@ Test(machine, profiled_execution_agrees) {
   struct machine_options options = test_options();
   options.profile = true;
   for (size_t k = 0; k < program_count; k++) {
-    expect(&programs[k], options, "profiled", programs[k].expected);
+    machine_expect(&programs[k], options, "profiled", programs[k].expected);
   }
   options.checked = true;
-  expect(&programs[0], options, "profiled and checked", programs[0].expected);
+  machine_expect(&programs[0], options, "profiled and checked", programs[0].expected);
 }
 
 Test(machine, narrow_widths) {
@@ -69,9 +69,9 @@ Test(machine, narrow_widths) {
       "+ INT CONST FLOAT 0.1 CONST FLOAT (0.5 0.25) RET",
       "( -2147483648 )\n( -2147483648 2 )\n( 1.00000001490116e-01 )\n"
       "( 5.00000000000000e-01 2.50000000000000e-01 )\n"};
-  expect(&p, options, "32 bits", p.expected);
+  machine_expect(&p, options, "32 bits", p.expected);
   options.checked = true;
-  expect(&p, options, "32 bits, checked", p.expected);
+  machine_expect(&p, options, "32 bits, checked", p.expected);
 }
 
 Test(machine, exit_prints_no_stack_but_what_was_written) {

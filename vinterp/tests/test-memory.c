@@ -53,7 +53,7 @@ Test(memory, every_allocation_of_loading_fails_once) {
   }
 }
 
-static void sweep(struct machine_options options) {
+static void memory_sweep(struct machine_options options) {
   for (size_t k = 0; k < PROGRAMS; k++) {
     uint64_t failures = 0;
     /* Odd numbers fail the machine, even ones the back end: two runs that end well are the
@@ -72,11 +72,11 @@ static void sweep(struct machine_options options) {
 }
 
 Test(memory, every_allocation_of_a_run_fails_once) {
-  sweep(test_options());
+  memory_sweep(test_options());
 }
 
 Test(memory, every_allocation_of_a_checked_run_fails_once) {
   struct machine_options options = test_options();
   options.checked = true;
-  sweep(options);
+  memory_sweep(options);
 }

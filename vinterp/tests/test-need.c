@@ -15,7 +15,7 @@ struct measured {
 };
 
 /* A team is only looked at for whether there is one. */
-static void begin(struct measured *x) {
+static void need_begin(struct measured *x) {
   *x = (struct measured){0};
   x->machine.needs = &x->need;
   x->machine.team = (struct team *)x;
@@ -35,7 +35,7 @@ static void end_call(struct measured *x, bool team, double seconds) {
   chunk_measure_cut(&x->machine, &cut);
 }
 
-static double expected(const struct measured *x, bool team) {
+static double need_expected(const struct measured *x, bool team) {
   const struct chunk_way *way = team ? &x->need.team : &x->need.alone;
   return chunk_line_at(&way->seconds, WEIGHT);
 }
@@ -44,13 +44,13 @@ static double expected(const struct measured *x, bool team) {
  * measured, is expected to be the faster; 0: never. */
 static int calls_until_tried(bool chosen, double seconds, double factor) {
   struct measured x;
-  begin(&x);
+  need_begin(&x);
   learn(&x, chosen, WEIGHT, seconds);
   learn(&x, !chosen, WEIGHT, factor * seconds);
   for (int k = 1; k <= CALLS; k++) {
     end_call(&x, chosen, seconds);
-    cr_assert_float_eq(expected(&x, chosen), seconds, seconds * 1e-9);
-    if (expected(&x, !chosen) < seconds) return k;
+    cr_assert_float_eq(need_expected(&x, chosen), seconds, seconds * 1e-9);
+    if (need_expected(&x, !chosen) < seconds) return k;
   }
   return 0;
 }
@@ -70,21 +70,21 @@ Test(need, calls_that_take_long_are_not_tried_the_other_way) {
 
 Test(need, what_was_measured_often_is_doubted_less) {
   struct measured once, often;
-  begin(&once);
-  begin(&often);
+  need_begin(&once);
+  need_begin(&often);
   learn(&once, true, WEIGHT, 4e-3);
   for (int k = 0; k < 20; k++) learn(&often, true, WEIGHT, 4e-3);
   for (int k = 0; k < 10; k++) {
     end_call(&once, false, 1e-3);
     end_call(&often, false, 1e-3);
   }
-  cr_expect_lt(expected(&once, true), 2e-3);
-  cr_expect_gt(expected(&often, true), 3e-3);
+  cr_expect_lt(need_expected(&once, true), 2e-3);
+  cr_expect_gt(need_expected(&often, true), 3e-3);
 }
 
 Test(need, a_line_goes_through_the_fixed_part) {
   struct measured x;
-  begin(&x);
+  need_begin(&x);
   learn(&x, false, 1000, 2.0 + 1.0);
   learn(&x, false, 8000, 2.0 + 8.0);
   cr_expect_float_eq(x.need.alone.seconds.fixed, 2.0, 1e-9);

@@ -22,11 +22,11 @@ static unsigned process(struct cvl_context *c) {
   return 0;
 }
 
-static void broadcast(struct cvl_context *c, void *data, uint64_t bytes) {
+static void own_broadcast(struct cvl_context *c, void *data, uint64_t bytes) {
   (void)c, (void)data, (void)bytes;
 }
 
-static bool any(struct cvl_context *c, bool mine) {
+static bool own_any(struct cvl_context *c, bool mine) {
   (void)c;
   return mine;
 }
@@ -36,8 +36,8 @@ static bool from_first(struct cvl_context *c, bool mine, void *data, uint64_t by
   return mine;
 }
 
-static bool own_range(struct cvl_context *c, const struct cvl_value *v, uint64_t *first,
-                      uint64_t *n) {
+static bool test_own_range(struct cvl_context *c, const struct cvl_value *v, uint64_t *first,
+                           uint64_t *n) {
   const bool segdes = v->form == CVL_SEGDES || v->form == CVL_ONE_SEGMENT;
   const uint64_t all = segdes ? table.count(c, v).bound : table.length(c, v).bound;
   *first = own.to > 0 ? own.from : 0;
@@ -45,8 +45,8 @@ static bool own_range(struct cvl_context *c, const struct cvl_value *v, uint64_t
   return true;
 }
 
-static bool read_own(struct cvl_context *c, const struct cvl_value *v, uint64_t first,
-                     uint64_t n, void *dst) {
+static bool test_own_read_own(struct cvl_context *c, const struct cvl_value *v, uint64_t first,
+                              uint64_t n, void *dst) {
   return !own.fails && table.to_host(c, v, first, n, dst);
 }
 
@@ -62,20 +62,21 @@ static unsigned stops(struct cvl_context *c, uint64_t epoch, unsigned wish) {
 }
 
 /* No call is worth it. */
-static bool distribute(struct cvl_context *c, uint64_t site, struct cvl_distributed_call *d) {
+static bool own_distribute(struct cvl_context *c, uint64_t site,
+                           struct cvl_distributed_call *d) {
   (void)c, (void)site, (void)d;
   return false;
 }
 
 static const struct cvl_processes processes = {.process = process,
-                                               .broadcast = broadcast,
-                                               .any = any,
+                                               .broadcast = own_broadcast,
+                                               .any = own_any,
                                                .sum_before = sum_before,
                                                .from_first = from_first,
                                                .stops = stops,
-                                               .own_range = own_range,
-                                               .read_own = read_own,
-                                               .distribute = distribute};
+                                               .own_range = test_own_range,
+                                               .read_own = test_own_read_own,
+                                               .distribute = own_distribute};
 
 /* ---- a consumer in memory ---- */
 
@@ -92,8 +93,8 @@ struct memory {
   } as;
 };
 
-static bool begin(void *with, struct machine *m, uint64_t result, enum machine_item_kind kind,
-                  uint64_t n) {
+static bool own_begin(void *with, struct machine *m, uint64_t result,
+                      enum machine_item_kind kind, uint64_t n) {
   struct memory *s = with;
   cr_assert(machine_is_first(m));
   if (kind == MACHINE_SEGDES || kind == MACHINE_BOOL || result > 1 || n > MOST) return false;
@@ -102,7 +103,8 @@ static bool begin(void *with, struct machine *m, uint64_t result, enum machine_i
   return true;
 }
 
-static bool put(void *with, uint64_t result, uint64_t first, uint64_t n, const void *elements) {
+static bool own_put(void *with, uint64_t result, uint64_t first, uint64_t n,
+                    const void *elements) {
   struct memory *s = with;
   (void)result;
   if (s->end == 0) s->begin = s->end = first;
@@ -112,7 +114,7 @@ static bool put(void *with, uint64_t result, uint64_t first, uint64_t n, const v
   return s->enough == 0 || s->end < s->enough;
 }
 
-static void at_end(void *with, struct machine *m, uint64_t result) {
+static void own_at_end(void *with, struct machine *m, uint64_t result) {
   struct memory *s = with;
   (void)m, (void)result;
   s->ends++;
@@ -134,10 +136,13 @@ struct run_of {
   enum machine_outcome outcome;
 };
 
-static void run(struct run_of *r, const char *text, struct widths widths,
-                struct memory *memory) {
-  const struct machine_own_consumer consumer = {
-      .begin = begin, .put = put, .end = at_end, .wants_equal = wants_equal, .with = memory};
+static void own_run(struct run_of *r, const char *text, struct widths widths,
+                    struct memory *memory) {
+  const struct machine_own_consumer consumer = {.begin = own_begin,
+                                                .put = own_put,
+                                                .end = own_at_end,
+                                                .wants_equal = wants_equal,
+                                                .with = memory};
   struct machine_repetition once = {.own = &consumer};
   struct machine_options options = test_options();
   *r = (struct run_of){.outcome = MACHINE_ERROR};
@@ -155,7 +160,7 @@ static void run(struct run_of *r, const char *text, struct widths widths,
   r->outcome = machine_repeat(r->machine, program, NULL, 0, &once, &r->results, &r->diags);
 }
 
-static void end(struct run_of *r) {
+static void own_end(struct run_of *r) {
   machine_results_free(r->machine, &r->results);
   machine_free(r->machine);
   arena_free(&r->arena);
@@ -186,14 +191,14 @@ Test(own, elements_come_in_blocks_of_64_bits) {
     memory = (struct memory){.begun = 0};
     own.from = i % 2 ? 11 : 0;
     own.to = i % 2 ? 19999 : 0;
-    run(&r, i & 2 ? "FUNC MAIN " FLOATS "RET" : "FUNC MAIN " THREES "RET",
-        i & 4 ? narrow : wide, &memory);
+    own_run(&r, i & 2 ? "FUNC MAIN " FLOATS "RET" : "FUNC MAIN " THREES "RET",
+            i & 4 ? narrow : wide, &memory);
     cr_assert_eq(r.outcome, MACHINE_DONE);
     expect_threes(&memory, own.from, own.to > 0 ? own.to : 20000, i & 2);
     cr_expect_eq(memory.ends, 1);
     cr_expect_eq(r.results.items[0].length, 20000);
     cr_expect(r.results.items[0].lent && !r.results.items[0].as.ints);
-    end(&r);
+    own_end(&r);
   }
 }
 
@@ -201,36 +206,36 @@ Test(own, a_consumer_may_have_enough) {
   static struct memory memory;
   struct run_of r;
   memory.enough = 5;
-  run(&r, "FUNC MAIN " THREES "RET", wide, &memory);
+  own_run(&r, "FUNC MAIN " THREES "RET", wide, &memory);
   cr_expect_eq(r.outcome, MACHINE_DONE);
   cr_expect(memory.end < 20000 && memory.ends == 1);
-  end(&r);
+  own_end(&r);
 }
 
 Test(own, others_are_brought_to_all) {
   static struct memory memory;
   struct run_of r;
-  run(&r, "FUNC MAIN CONST INT 4 CONST INT 5 CONST BOOL (T F) RET", wide, &memory);
+  own_run(&r, "FUNC MAIN CONST INT 4 CONST INT 5 CONST BOOL (T F) RET", wide, &memory);
   cr_assert_eq(r.outcome, MACHINE_DONE);
   cr_expect_eq(memory.begun, 2);
   cr_expect_eq(memory.ends, 2);
   cr_expect_eq(memory.as.ints[0], 5);
   cr_expect(!r.results.items[2].lent && r.results.items[2].as.bools[0] == 1);
-  end(&r);
+  own_end(&r);
 }
 
 Test(own, what_cannot_be_read_is_an_error) {
   static struct memory memory;
   struct run_of r;
   own.fails = true;
-  run(&r, "FUNC MAIN " THREES "RET", wide, &memory);
+  own_run(&r, "FUNC MAIN " THREES "RET", wide, &memory);
   cr_expect_eq(r.outcome, MACHINE_ERROR);
   cr_expect_eq(memory.ends, 0);
-  end(&r);
+  own_end(&r);
   memory.lengths = true;
-  run(&r, "FUNC MAIN CONST INT (3 3 3) MAKE_SEGDES RET", wide, &memory);
+  own_run(&r, "FUNC MAIN CONST INT (3 3 3) MAKE_SEGDES RET", wide, &memory);
   cr_expect_eq(r.outcome, MACHINE_ERROR);
-  end(&r);
+  own_end(&r);
 }
 
 static void expect_lengths(const char *lengths, bool equal, int64_t last) {
@@ -239,12 +244,12 @@ static void expect_lengths(const char *lengths, bool equal, int64_t last) {
   char text[200];
   snprintf(text, sizeof text, "FUNC MAIN CONST INT (%s) MAKE_SEGDES RET", lengths);
   memory.lengths = true;
-  run(&r, text, wide, &memory);
+  own_run(&r, text, wide, &memory);
   cr_assert_eq(r.outcome, MACHINE_DONE);
   const struct machine_item *item = &r.results.items[0];
   cr_expect_eq(item->equal, equal, "%s", lengths);
   cr_expect_eq(item->as.ints[equal ? 0 : item->length - 1], last);
-  end(&r);
+  own_end(&r);
 }
 
 Test(own, of_equal_lengths_one_is_enough) {

@@ -13,7 +13,7 @@ static struct diag_list diags;
 static struct machine *m;
 static const struct machine_site site;
 
-static void begin_with(enum cvl_elem int_elem, enum cvl_elem float_elem) {
+static void print_begin_with(enum cvl_elem int_elem, enum cvl_elem float_elem) {
   heap_init(&heap, 0);
   arena_init(&arena, &heap);
   diag_list_init(&diags, &arena);
@@ -24,16 +24,16 @@ static void begin_with(enum cvl_elem int_elem, enum cvl_elem float_elem) {
   cr_assert(m);
 }
 
-static void begin(void) {
-  begin_with(CVL_I64, CVL_F64);
+static void test_print_begin(void) {
+  print_begin_with(CVL_I64, CVL_F64);
 }
 
-static void end(void) {
+static void print_end(void) {
   machine_free(m);
   arena_free(&arena);
 }
 
-TestSuite(print, .init = begin, .fini = end);
+TestSuite(print, .init = test_print_begin, .fini = print_end);
 
 /* A consumer that keeps everything, and refuses from the refuse_at-th call on. */
 struct kept {
@@ -41,7 +41,7 @@ struct kept {
   size_t length, largest, calls, refuse_at;
 };
 
-static bool keep(void *self, const char *bytes, size_t n) {
+static bool print_keep(void *self, const char *bytes, size_t n) {
   struct kept *k = self;
   if (++k->calls == k->refuse_at) return false;
   k->text = realloc(k->text, k->length + n + 1);
@@ -53,7 +53,7 @@ static bool keep(void *self, const char *bytes, size_t n) {
 
 static void prints(struct value *v, const char *expected) {
   struct kept kept = {0};
-  const struct consumer consumer = {keep, &kept};
+  const struct consumer consumer = {print_keep, &kept};
   cr_assert(print_value(m, &site, v, false, &consumer));
   cr_assert_str_eq(kept.text, expected);
   free(kept.text);
@@ -66,7 +66,7 @@ static struct value vector(enum cvl_elem elem, uint64_t n, const void *data) {
   return v;
 }
 
-static struct value segments(uint64_t n, const int64_t *lengths) {
+static struct value print_segments(uint64_t n, const int64_t *lengths) {
   struct value v;
   cr_assert(machine_segdes(m, &site, n, lengths, &v));
   return v;
@@ -95,11 +95,11 @@ Test(print, scalars) {
 }
 
 Test(print, segment_descriptors) {
-  struct value v = segments(3, (int64_t[]){2, 0, 1});
+  struct value v = print_segments(3, (int64_t[]){2, 0, 1});
   prints(&v, "[ 2 0 1 ]\n");
-  v = segments(0, NULL);
+  v = print_segments(0, NULL);
   prints(&v, "[ ]\n");
-  v = segments(1, (int64_t[]){0});
+  v = print_segments(1, (int64_t[]){0});
   prints(&v, "[ 0 ]\n");
   v = value_of(cvl_one_segment(5000000000));
   prints(&v, "[ 5000000000 ]\n");
@@ -121,11 +121,11 @@ Test(print, pairs) {
   prints(&v, "pair(Pair,Int) \n");
 }
 
-static void begin_narrow(void) {
-  begin_with(CVL_I32, CVL_F32);
+static void print_begin_narrow(void) {
+  print_begin_with(CVL_I32, CVL_F32);
 }
 
-TestSuite(print_narrow, .init = begin_narrow, .fini = end);
+TestSuite(print_narrow, .init = print_begin_narrow, .fini = print_end);
 
 Test(print_narrow, elements) {
   struct value v = vector(CVL_I32, 2, (int32_t[]){INT32_MIN, INT32_MAX});
@@ -141,7 +141,7 @@ Test(print, long_vectors) {
   for (int64_t i = 0; i < N; i++) x[i] = i * i - 1;
   struct value v = vector(CVL_I64, N, x);
   struct kept kept = {0};
-  const struct consumer consumer = {keep, &kept};
+  const struct consumer consumer = {print_keep, &kept};
   cr_assert(print_value(m, &site, &v, false, &consumer));
   cr_assert_leq(kept.largest, 65536);
   char *rest = kept.text;
@@ -158,7 +158,7 @@ Test(print, a_consumer_that_refuses_ends_the_printing) {
   struct value v = vector(CVL_I64, 100000, x);
   for (size_t n = 1; n <= 3; n++) {
     struct kept text = {.refuse_at = n}, bytes = {.refuse_at = n};
-    const struct consumer text_sink = {keep, &text}, byte_sink = {keep, &bytes};
+    const struct consumer text_sink = {print_keep, &text}, byte_sink = {print_keep, &bytes};
     cr_assert(!print_value(m, &site, &v, false, &text_sink));
     cr_assert(!print_chars(m, &site, &v, &byte_sink));
     cr_assert_eq(text.calls, n);
@@ -173,7 +173,7 @@ Test(print, a_consumer_that_refuses_ends_the_printing) {
 Test(print, characters_are_low_bytes) {
   struct value v = vector(CVL_I64, 4, (int64_t[]){72, 361, -191, 10});
   struct kept kept = {0};
-  const struct consumer consumer = {keep, &kept};
+  const struct consumer consumer = {print_keep, &kept};
   cr_assert(print_chars(m, &site, &v, &consumer));
   cr_assert_str_eq(kept.text, "HiA\n");
   free(kept.text);

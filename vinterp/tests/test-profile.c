@@ -5,7 +5,7 @@
 
 static struct heap heap;
 
-static char *report(const struct profile *p, bool json) {
+static char *profile_report(const struct profile *p, bool json) {
   static char text[1 << 16];
   FILE *file = tmpfile();
   profile_print(p, file, json);
@@ -15,8 +15,8 @@ static char *report(const struct profile *p, bool json) {
   return text;
 }
 
-static void count(struct profile *p, uint32_t f, enum opcode op, enum type_word type,
-                  uint64_t read, uint64_t written, uint64_t over, double seconds) {
+static void profile_count(struct profile *p, uint32_t f, enum opcode op, enum type_word type,
+                          uint64_t read, uint64_t written, uint64_t over, double seconds) {
   const struct profile_entry e = {.op = op,
                                   .type = type,
                                   .read = read,
@@ -27,7 +27,7 @@ static void count(struct profile *p, uint32_t f, enum opcode op, enum type_word 
   profile_instruction(p, f, &e);
 }
 
-static void contains(const char *text, const char *part) {
+static void profile_contains(const char *text, const char *part) {
   cr_assert(strstr(text, part), "\"%s\" lacks \"%s\"", text, part);
 }
 
@@ -40,27 +40,29 @@ Test(profile, sums) {
   profile_call(p, f);
   profile_call(p, g);
   profile_call(p, g);
-  count(p, f, OPC_ADD, TW_INT, 20, 10, 0, 0.25);
-  count(p, g, OPC_ADD, TW_INT, 2, 1, 0, 0.25);
-  count(p, g, OPC_ADD_SCAN, TW_FLOAT, 1000, 1000, 1000, 2.0);
+  profile_count(p, f, OPC_ADD, TW_INT, 20, 10, 0, 0.25);
+  profile_count(p, g, OPC_ADD, TW_INT, 2, 1, 0, 0.25);
+  profile_count(p, g, OPC_ADD_SCAN, TW_FLOAT, 1000, 1000, 1000, 2.0);
   struct cvl_statistics statistics = {.peak_bytes = 1024};
   profile_run(p, 3.5, &statistics);
   statistics.peak_bytes = 4096;
   profile_run(p, 0.5, &statistics);
-  const char *text = report(p, true);
-  contains(text,
-           "{\"runs\": 2, \"instructions\": 3, \"read\": 1022, \"written\": 1011, "
-           "\"work\": 2033, \"steps\": 12, \"bytes\": 16264, \"passes\": 0, \"seconds\": 2.5");
-  contains(text, "\"peak_bytes\": 4096");
-  contains(text, "{\"opcode\": \"+_SCAN\", \"type\": \"FLOAT\", \"calls\": 1, \"read\": 1000");
-  contains(text, "{\"opcode\": \"+\", \"type\": \"INT\", \"calls\": 2, \"read\": 22");
-  contains(text, "{\"name\": \"G\\\"\", \"calls\": 2, \"instructions\": 2, \"read\": 1002");
-  contains(text, "{\"name\": \"F\", \"calls\": 1, \"instructions\": 1, \"read\": 20");
+  const char *text = profile_report(p, true);
+  profile_contains(
+      text, "{\"runs\": 2, \"instructions\": 3, \"read\": 1022, \"written\": 1011, "
+            "\"work\": 2033, \"steps\": 12, \"bytes\": 16264, \"passes\": 0, \"seconds\": 2.5");
+  profile_contains(text, "\"peak_bytes\": 4096");
+  profile_contains(
+      text, "{\"opcode\": \"+_SCAN\", \"type\": \"FLOAT\", \"calls\": 1, \"read\": 1000");
+  profile_contains(text, "{\"opcode\": \"+\", \"type\": \"INT\", \"calls\": 2, \"read\": 22");
+  profile_contains(text,
+                   "{\"name\": \"G\\\"\", \"calls\": 2, \"instructions\": 2, \"read\": 1002");
+  profile_contains(text, "{\"name\": \"F\", \"calls\": 1, \"instructions\": 1, \"read\": 20");
   cr_assert_lt(strstr(text, "+_SCAN"), strstr(text, "\"+\""), "most time comes first");
   cr_assert(!strstr(text, "(other)"));
-  text = report(p, false);
-  contains(text, "instructions 3, work 2033, steps 12\n");
-  contains(text, " 80.0% ");
+  text = profile_report(p, false);
+  profile_contains(text, "instructions 3, work 2033, steps 12\n");
+  profile_contains(text, " 80.0% ");
   profile_free(p);
   cr_assert_eq(heap.live, 0);
 }
@@ -87,31 +89,33 @@ Test(profile, superoperators) {
   e.superop = b;
   e.passes = 3;
   profile_instruction(p, profile_function(p, "F"), &e);
-  const char *text = report(p, true);
-  contains(text,
-           "\"instructions\": 3, \"read\": 60, \"written\": 30, \"work\": 90, \"steps\": 3, "
-           "\"bytes\": 720, \"passes\": 5,");
-  contains(
+  const char *text = profile_report(p, true);
+  profile_contains(
+      text, "\"instructions\": 3, \"read\": 60, \"written\": 30, \"work\": 90, \"steps\": 3, "
+            "\"bytes\": 720, \"passes\": 5,");
+  profile_contains(
       text,
       "{\"number\": 0, \"formula\": \"v + w\", \"compiled\": \"whole\", \"reasons\": \"\", "
       "\"calls\": 2, \"read\": 40");
-  contains(text, "{\"number\": 7, \"formula\": \"sum (\\\"v\\\")\", \"compiled\": \"split\", "
-                 "\"reasons\": \"INDEX, 2 pack\", \"calls\": 1, \"read\": 20");
-  contains(text, "{\"opcode\": \"FUSED\", \"calls\": 3");
+  profile_contains(text,
+                   "{\"number\": 7, \"formula\": \"sum (\\\"v\\\")\", \"compiled\": \"split\", "
+                   "\"reasons\": \"INDEX, 2 pack\", \"calls\": 1, \"read\": 20");
+  profile_contains(text, "{\"opcode\": \"FUSED\", \"calls\": 3");
   cr_assert(!strstr(text, "(other)"));
-  text = report(p, false);
-  contains(text, "elementwise passes over memory 5\n");
-  contains(text, "OP7  ");
-  contains(text, "  [whole] v + w\n");
-  contains(text, "  [split: INDEX, 2 pack] sum (\"v\")\n");
+  text = profile_report(p, false);
+  profile_contains(text, "elementwise passes over memory 5\n");
+  profile_contains(text, "OP7  ");
+  profile_contains(text, "  [whole] v + w\n");
+  profile_contains(text, "  [split: INDEX, 2 pack] sum (\"v\")\n");
   /* A rank of a job sends to others. */
-  cr_assert(!strstr(report(p, false), "sent to other ranks"));
+  cr_assert(!strstr(profile_report(p, false), "sent to other ranks"));
   profile_begin(p, &(struct cvl_statistics){.collectives = 2, .sent_bytes = 100});
   profile_run(p, 1,
               &(struct cvl_statistics){.collectives = 5, .messages = 7, .sent_bytes = 2148});
-  contains(report(p, false),
-           "sent to other ranks: collectives 3, messages 7, in all 2.0 KiB\n");
-  contains(report(p, true), "\"collectives\": 3, \"messages\": 7, \"sent_bytes\": 2048");
+  profile_contains(profile_report(p, false),
+                   "sent to other ranks: collectives 3, messages 7, in all 2.0 KiB\n");
+  profile_contains(profile_report(p, true),
+                   "\"collectives\": 3, \"messages\": 7, \"sent_bytes\": 2048");
   profile_free(p);
   cr_assert_eq(heap.live, 0);
 }
@@ -126,8 +130,8 @@ Test(profile, superoperators_of_a_device) {
   profile_instruction(p, profile_function(p, "F"), &e);
   /* A device has other ways. */
   profile_run(p, 1, &(struct cvl_statistics){.launches = 2});
-  cr_assert(!strstr(report(p, true), "compiled"));
-  cr_assert(!strstr(report(p, false), "[whole]"));
+  cr_assert(!strstr(profile_report(p, true), "compiled"));
+  cr_assert(!strstr(profile_report(p, false), "[whole]"));
   profile_free(p);
   cr_assert_eq(heap.live, 0);
 }
@@ -135,8 +139,8 @@ Test(profile, superoperators_of_a_device) {
 Test(profile, calls_in_chunks) {
   heap_init(&heap, 0);
   struct profile *p = profile_new(&heap, "cpu", true);
-  cr_assert(!strstr(report(p, false), "calls in chunks"));
-  contains(report(p, true), "\"chunks\": []");
+  cr_assert(!strstr(profile_report(p, false), "calls in chunks"));
+  profile_contains(profile_report(p, true), "\"chunks\": []");
   const uint32_t f = profile_function(p, "F");
   profile_cut(p, f, &(struct cut_counts){.chunks = 3, .least = 2, .most = 9, .peak = 2048},
               CHUNK_BUDGET);
@@ -145,12 +149,13 @@ Test(profile, calls_in_chunks) {
   profile_cut(
       p, f, &(struct cut_counts){.chunks = 2, .least = 7, .most = 7, .peak = 10, .threads = 3},
       CHUNK_LIMIT);
-  contains(report(p, true),
-           "{\"name\": \"F\", \"calls\": 3, \"chunks\": 10, \"least\": 1, "
-           "\"most\": 9, \"peak_bytes\": 2048, \"threads\": 3, \"bound\": \"memory limit\"}");
-  contains(report(p, false), "   2.0 KiB        3  memory limit\n");
+  profile_contains(
+      profile_report(p, true),
+      "{\"name\": \"F\", \"calls\": 3, \"chunks\": 10, \"least\": 1, "
+      "\"most\": 9, \"peak_bytes\": 2048, \"threads\": 3, \"bound\": \"memory limit\"}");
+  profile_contains(profile_report(p, false), "   2.0 KiB        3  memory limit\n");
   profile_begin(p, &(struct cvl_statistics){0});
-  cr_assert(!strstr(report(p, false), "calls in chunks"));
+  cr_assert(!strstr(profile_report(p, false), "calls in chunks"));
   profile_free(p);
   cr_assert_eq(heap.live, 0);
 }
@@ -166,10 +171,10 @@ Test(profile, steps) {
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
     heap_init(&heap, 0);
     struct profile *p = profile_new(&heap, "cpu", true);
-    count(p, 0, cases[i].op, TW_INT, 1, 1, cases[i].over, 0);
+    profile_count(p, 0, cases[i].op, TW_INT, 1, 1, cases[i].over, 0);
     char expected[40];
     snprintf(expected, sizeof expected, "\"steps\": %llu,", (unsigned long long)cases[i].steps);
-    contains(report(p, true), expected);
+    profile_contains(profile_report(p, true), expected);
     profile_free(p);
   }
 }
@@ -197,8 +202,8 @@ Test(profile, without_memory_everything_is_other) {
     heap.fail_at = n;
     struct profile *p = profile_new(&heap, "cpu", true);
     if (p) {
-      count(p, profile_function(p, "F"), OPC_ADD, TW_INT, 1, 1, 0, 0);
-      contains(report(p, true), "\"instructions\": 1");
+      profile_count(p, profile_function(p, "F"), OPC_ADD, TW_INT, 1, 1, 0, 0);
+      profile_contains(profile_report(p, true), "\"instructions\": 1");
       profile_free(p);
     }
     cr_assert_eq(heap.live, 0);
@@ -226,10 +231,12 @@ Test(profile, another_profile_is_added) {
     profile_add(p, x);
     cr_assert_eq(profile_totals(p).instructions, 3);
     cr_assert_eq(profile_totals(p).work, 65);
-    contains(report(p, true), "\"name\": \"F\", \"calls\": 2, \"instructions\": 2");
-    contains(report(p, true), "\"name\": \"G\", \"calls\": 1, \"instructions\": 1");
-    contains(report(p, true), "\"number\": 4, \"formula\": \"v + w\"");
-    contains(report(p, true), "{\"name\": \"G\", \"calls\": 1, \"chunks\": 3");
+    profile_contains(profile_report(p, true),
+                     "\"name\": \"F\", \"calls\": 2, \"instructions\": 2");
+    profile_contains(profile_report(p, true),
+                     "\"name\": \"G\", \"calls\": 1, \"instructions\": 1");
+    profile_contains(profile_report(p, true), "\"number\": 4, \"formula\": \"v + w\"");
+    profile_contains(profile_report(p, true), "{\"name\": \"G\", \"calls\": 1, \"chunks\": 3");
   }
   profile_free(x);
   profile_free(p);

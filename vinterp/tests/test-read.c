@@ -27,7 +27,7 @@ static struct fixture *with_bytes(const char *text, size_t length) {
   return &f;
 }
 
-static void done(struct fixture *f) {
+static void read_done(struct fixture *f) {
   stream_value_free(f->streams, &f->v);
   streams_free(f->streams);
   fclose(f->in);
@@ -41,31 +41,31 @@ static struct fixture *reading(const char *text, enum type_word type, struct wid
   return f;
 }
 
-static struct fixture *read_as(enum cvl_elem elem, const char *text, enum type_word type,
-                               struct widths widths) {
+static struct fixture *test_read_as(enum cvl_elem elem, const char *text, enum type_word type,
+                                    struct widths widths) {
   struct fixture *f = reading(text, type, widths);
   cr_assert(f->status.ok, "%s: %s", text, f->status.message);
   cr_assert_eq(f->v.elem, elem);
   return f;
 }
 
-static void refused(const char *text, enum type_word type, struct widths widths) {
+static void read_refused(const char *text, enum type_word type, struct widths widths) {
   struct fixture *f = reading(text, type, widths);
   cr_assert(!f->status.ok, "%s was read", text);
   cr_assert_gt(strlen(f->status.message), 0, "%s: no message", text);
   cr_assert_eq(f->status.memory, 0);
   cr_assert_eq(f->v.length, 0, "%s left elements", text);
-  done(f);
+  read_done(f);
 }
 
 static void reads_ints(const char *text, enum type_word type, size_t n,
                        const int64_t *expected) {
-  struct fixture *f = read_as(CVL_I64, text, type, WIDE);
+  struct fixture *f = test_read_as(CVL_I64, text, type, WIDE);
   cr_assert_str_eq(f->status.message, "");
   cr_assert_eq(f->v.length, n, "%s", text);
   for (size_t i = 0; i < n; i++)
     cr_assert_eq(((int64_t *)f->v.data)[i], expected[i], "%s", text);
-  done(f);
+  read_done(f);
 }
 
 #define INTS(...)                                                                              \
@@ -108,7 +108,8 @@ Test(read, ints_refused) {
                                "(-9223372036854775809)",
                                "(18446744073709551617)",
                                "(18446744073709551616000000000000000000003)"};
-  for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) refused(texts[i], TW_INT, WIDE);
+  for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
+    read_refused(texts[i], TW_INT, WIDE);
 }
 
 Test(read, narrow_ints_have_a_narrow_range) {
@@ -117,9 +118,9 @@ Test(read, narrow_ints_have_a_narrow_range) {
   cr_assert_eq(f->v.elem, CVL_I32);
   cr_assert_eq(((int32_t *)f->v.data)[0], INT32_MAX);
   cr_assert_eq(((int32_t *)f->v.data)[1], INT32_MIN);
-  done(f);
-  refused("(2147483648)", TW_INT, NARROW);
-  refused("(-2147483649)", TW_INT, NARROW);
+  read_done(f);
+  read_refused("(2147483648)", TW_INT, NARROW);
+  read_refused("(-2147483649)", TW_INT, NARROW);
 }
 
 Test(read, many_elements) {
@@ -150,7 +151,7 @@ static void reads_floats(const char *text, size_t n, const double *expected) {
     cr_assert(isnan(expected[i]) ? isnan(x[i]) : x[i] == expected[i], "%s", text);
     cr_assert_eq(!signbit(x[i]), !signbit(expected[i]), "%s", text);
   }
-  done(f);
+  read_done(f);
 }
 
 #define FLOATS(...)                                                                            \
@@ -171,46 +172,46 @@ Test(read, floats_refused) {
   const char *const texts[] = {"(1.5.5)", "(1..2)", "(e5)", "(1,5)", "(1.0",   "(nan(1",
                                "(1 - 2)", "(- 1)",  "(x)",  "[1.0]", "(1(2))", "(nan(12)1)"};
   for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
-    refused(texts[i], TW_FLOAT, WIDE);
+    read_refused(texts[i], TW_FLOAT, WIDE);
   }
 }
 
 Test(read, narrow_floats_are_rounded) {
-  struct fixture *f = read_as(CVL_F32, "(0.1)", TW_FLOAT, NARROW);
+  struct fixture *f = test_read_as(CVL_F32, "(0.1)", TW_FLOAT, NARROW);
   cr_assert_eq(((float *)f->v.data)[0], 0.1f);
-  done(f);
+  read_done(f);
 }
 
 Test(read, bools) {
-  struct fixture *f = read_as(CVL_BOOL, "(T F\nFT)", TW_BOOL, WIDE);
+  struct fixture *f = test_read_as(CVL_BOOL, "(T F\nFT)", TW_BOOL, WIDE);
   cr_assert_eq(f->v.length, 4);
   cr_assert_arr_eq(f->v.data, ((uint8_t[]){1, 0, 0, 1}), 4);
-  done(f);
-  refused("(T x)", TW_BOOL, WIDE);
-  refused("(t)", TW_BOOL, WIDE);
-  refused("(T", TW_BOOL, WIDE);
+  read_done(f);
+  read_refused("(T x)", TW_BOOL, WIDE);
+  read_refused("(t)", TW_BOOL, WIDE);
+  read_refused("(T", TW_BOOL, WIDE);
 }
 
 Test(read, segment_descriptors) {
   reads_ints("[2 0 1]", TW_SEGDES, INTS(2, 0, 1));
   reads_ints("[ ]", TW_SEGDES, 0, NULL);
-  refused("[-1]", TW_SEGDES, WIDE);
-  refused("(1)", TW_SEGDES, WIDE);
-  refused("[1)", TW_SEGDES, WIDE);
-  refused("[9223372036854775807 1]", TW_SEGDES, WIDE);
+  read_refused("[-1]", TW_SEGDES, WIDE);
+  read_refused("(1)", TW_SEGDES, WIDE);
+  read_refused("[1)", TW_SEGDES, WIDE);
+  read_refused("[9223372036854775807 1]", TW_SEGDES, WIDE);
   /* Lengths are not limited by the width of INT. */
-  struct fixture *f = read_as(CVL_I64, "[3000000000]", TW_SEGDES, NARROW);
+  struct fixture *f = test_read_as(CVL_I64, "[3000000000]", TW_SEGDES, NARROW);
   cr_assert_eq(((int64_t *)f->v.data)[0], 3000000000);
-  done(f);
+  read_done(f);
 }
 
 Test(read, strings) {
   reads_ints("\"a (\n\\\"", TW_CHAR, INTS('a', ' ', '(', '\n', '\\'));
   reads_ints("  \"\"", TW_CHAR, 0, NULL);
   reads_ints("\"\xff\"", TW_CHAR, INTS(255));
-  refused("\"abc", TW_CHAR, WIDE);
-  refused("abc\"", TW_CHAR, WIDE);
-  refused("\"", TW_CHAR, WIDE);
+  read_refused("\"abc", TW_CHAR, WIDE);
+  read_refused("abc\"", TW_CHAR, WIDE);
+  read_refused("\"", TW_CHAR, WIDE);
 }
 
 Test(read, takes_nothing_beyond_the_closing_delimiter) {
@@ -223,7 +224,7 @@ Test(read, takes_nothing_beyond_the_closing_delimiter) {
     stream_value_free(f->streams, &v);
   }
   cr_assert_eq(getc(f->in), 'r');
-  done(f);
+  read_done(f);
 }
 
 Test(read, locale_does_not_matter) {
@@ -242,7 +243,7 @@ Test(read, streams_that_cannot_be_read) {
     cr_assert_eq(v.elem, CVL_BOOL);
     cr_assert_eq(v.length, 0);
   }
-  done(f);
+  read_done(f);
 }
 
 /* ---- FREAD_CHAR ---- */
@@ -270,11 +271,11 @@ Test(read, characters) {
   reads_chars(f, ",;", 100, "two", ';');
   reads_chars(f, "", -1, "thr\xff,", -1);
   reads_chars(f, ",", -1, "", -1);
-  done(f);
+  read_done(f);
   f = with_bytes("abc", 3);
   reads_chars(f, "", 3, "abc", -2); /* a limit of exactly what is left */
   reads_chars(f, "", 3, "", -1);
-  done(f);
+  read_done(f);
 }
 
 Test(read, characters_of_a_stream_that_is_not_open) {
@@ -285,7 +286,7 @@ Test(read, characters_of_a_stream_that_is_not_open) {
   cr_assert(!stream_read_chars(f->streams, 9, none, -1, CVL_I64, &v, &stop).ok);
   cr_assert_eq(stop, -1);
   cr_assert_eq(v.length, 0);
-  done(f);
+  read_done(f);
 }
 
 /* ---- memory ---- */

@@ -12,7 +12,7 @@ static struct heap heap;
 static struct streams *s;
 static FILE *out, *err;
 
-static void begin_with(bool files, bool spawn) {
+static void streams_begin_with(bool files, bool spawn) {
   heap_init(&heap, 0);
   out = tmpfile();
   err = tmpfile();
@@ -21,12 +21,12 @@ static void begin_with(bool files, bool spawn) {
   cr_assert(s);
 }
 
-static void begin(void) {
+static void streams_begin(void) {
   directory_begin();
-  begin_with(true, true);
+  streams_begin_with(true, true);
 }
 
-static void end(void) {
+static void streams_end(void) {
   streams_free(s);
   fclose(out);
   fclose(err);
@@ -34,13 +34,13 @@ static void end(void) {
   directory_end();
 }
 
-TestSuite(streams, .init = begin, .fini = end, .timeout = 300);
+TestSuite(streams, .init = streams_begin, .fini = streams_end, .timeout = 300);
 
 static struct stream_status open_named(const char *name, enum stream_mode mode, int64_t *n) {
   return stream_open(s, name, strlen(name), mode, n);
 }
 
-static int64_t must_open(const char *name, enum stream_mode mode) {
+static int64_t streams_must_open(const char *name, enum stream_mode mode) {
   return stream_opened(stream_open, s, name, mode);
 }
 
@@ -50,7 +50,7 @@ static void must_write(int64_t n, const char *text) {
 }
 
 /* Everything a stream still has. */
-static const char *rest(int64_t n) {
+static const char *streams_rest(int64_t n) {
   static char text[4096];
   const bool none[256] = {false};
   struct stream_value v;
@@ -65,52 +65,52 @@ static const char *rest(int64_t n) {
   return text;
 }
 
-static const char *text_of(FILE *file) {
+static const char *streams_text_of(FILE *file) {
   static char text[4096];
   rewind(file);
   text[fread(text, 1, sizeof text - 1, file)] = '\0';
   return text;
 }
 
-static struct stream_status spawn(const char *command, int64_t ends[3]) {
+static struct stream_status streams_spawn(const char *command, int64_t ends[3]) {
   return stream_spawn(s, command, strlen(command), ends);
 }
 
 Test(streams, numbers_are_the_lowest_unused) {
-  cr_assert_eq(must_open("a", STREAM_WRITE), 3);
-  cr_assert_eq(must_open("b", STREAM_WRITE), 4);
+  cr_assert_eq(streams_must_open("a", STREAM_WRITE), 3);
+  cr_assert_eq(streams_must_open("b", STREAM_WRITE), 4);
   cr_assert(stream_close(s, 3).ok);
-  cr_assert_eq(must_open("c", STREAM_WRITE), 3);
-  cr_assert_eq(must_open("d", STREAM_WRITE), 5);
+  cr_assert_eq(streams_must_open("c", STREAM_WRITE), 3);
+  cr_assert_eq(streams_must_open("d", STREAM_WRITE), 5);
 }
 
 Test(streams, there_may_be_many) {
-  for (int64_t n = 3; n < 700; n++) cr_assert_eq(must_open("a", STREAM_APPEND), n);
+  for (int64_t n = 3; n < 700; n++) cr_assert_eq(streams_must_open("a", STREAM_APPEND), n);
 }
 
 Test(streams, modes) {
-  int64_t n = must_open("f", STREAM_WRITE);
+  int64_t n = streams_must_open("f", STREAM_WRITE);
   must_write(n, "one ");
   expect_stream_failure(stream_write(s, 77, "x", 1), "not open");
   cr_assert(stream_close(s, n).ok);
-  n = must_open("f", STREAM_APPEND);
+  n = streams_must_open("f", STREAM_APPEND);
   must_write(n, "two");
   cr_assert(stream_close(s, n).ok);
-  n = must_open("f", STREAM_READ);
-  cr_assert_str_eq(rest(n), "one two");
+  n = streams_must_open("f", STREAM_READ);
+  cr_assert_str_eq(streams_rest(n), "one two");
   expect_stream_failure(stream_write(s, n, "x", 1), "for writing");
   cr_assert(stream_close(s, n).ok);
-  n = must_open("f", STREAM_WRITE); /* truncates */
+  n = streams_must_open("f", STREAM_WRITE); /* truncates */
   cr_assert(stream_close(s, n).ok);
-  cr_assert_str_eq(rest(must_open("f", STREAM_READ)), "");
+  cr_assert_str_eq(streams_rest(streams_must_open("f", STREAM_READ)), "");
 }
 
 Test(streams, written_bytes_are_visible_after_a_flush) {
-  int64_t to = must_open("f", STREAM_WRITE), from = must_open("f", STREAM_READ);
+  int64_t to = streams_must_open("f", STREAM_WRITE), from = streams_must_open("f", STREAM_READ);
   must_write(to, "now");
-  cr_assert_str_eq(rest(from), "now");
+  cr_assert_str_eq(streams_rest(from), "now");
   must_write(to, "more"); /* the end of the file was not for ever */
-  cr_assert_str_eq(rest(from), "more");
+  cr_assert_str_eq(streams_rest(from), "more");
 }
 
 Test(streams, failures_to_open) {
@@ -133,22 +133,22 @@ Test(streams, closing) {
   cr_assert(!streams_results_wanted(s));
   expect_stream_failure(stream_close(s, STREAM_OUT), "not open");
   expect_stream_failure(stream_write(s, STREAM_OUT, "x", 1), "not open");
-  cr_assert_eq(must_open("f", STREAM_WRITE), STREAM_OUT);
+  cr_assert_eq(streams_must_open("f", STREAM_WRITE), STREAM_OUT);
   must_write(STREAM_OUT, "to the file");
   cr_assert(!streams_results_wanted(s));
-  cr_assert_str_eq(text_of(out), "");
+  cr_assert_str_eq(streams_text_of(out), "");
 }
 
 Test(streams, standard_streams_have_one_direction) {
   expect_stream_failure(stream_write(s, STREAM_IN, "x", 1), "for writing");
   must_write(STREAM_OUT, "out");
   must_write(STREAM_ERR, "err");
-  cr_assert_str_eq(text_of(out), "out");
-  cr_assert_str_eq(text_of(err), "err");
+  cr_assert_str_eq(streams_text_of(out), "out");
+  cr_assert_str_eq(streams_text_of(err), "err");
 }
 
 Test(streams, a_full_disk_is_a_failure) {
-  int64_t n = must_open("/dev/full", STREAM_WRITE);
+  int64_t n = streams_must_open("/dev/full", STREAM_WRITE);
   struct stream_status status = stream_write(s, n, "x", 1);
   if (status.ok) status = stream_flush(s, n);
   expect_stream_failure(status, "No space left on device");
@@ -157,7 +157,7 @@ Test(streams, a_full_disk_is_a_failure) {
 
 Test(streams, a_broken_pipe_is_a_failure_and_no_signal) {
   int64_t ends[3] = {-1, STREAM_OUT, STREAM_ERR};
-  cr_assert(spawn("true", ends).ok);
+  cr_assert(streams_spawn("true", ends).ok);
   struct stream_status status = {.ok = true};
   char block[4096] = {0};
   for (int i = 0; i < 1000 && status.ok; i++) {
@@ -175,13 +175,13 @@ Test(streams, a_broken_pipe_is_a_failure_and_no_signal) {
 
 Test(streams, a_process_with_three_pipes) {
   int64_t ends[3] = {-1, -1, -1};
-  struct stream_status status = spawn("  cat\t-\n", ends);
+  struct stream_status status = streams_spawn("  cat\t-\n", ends);
   cr_assert(status.ok, "%s", status.message);
   cr_assert_arr_eq(ends, ((int64_t[]){3, 4, 5}), sizeof ends);
   must_write(3, "through the cat");
   cr_assert(stream_close(s, 3).ok);
-  cr_assert_str_eq(rest(4), "through the cat");
-  cr_assert_str_eq(rest(5), "");
+  cr_assert_str_eq(streams_rest(4), "through the cat");
+  cr_assert_str_eq(streams_rest(5), "");
 }
 
 /* Far more than the pipes hold, both ways: neither waits for the other. */
@@ -190,7 +190,7 @@ Test(streams, a_process_that_answers_while_it_is_written_to, .timeout = 100) {
   int64_t ends[3] = {-1, -1, -1};
   char *block = malloc(BLOCK);
   memset(block, 'x', BLOCK);
-  cr_assert(spawn("tee /dev/stderr", ends).ok);
+  cr_assert(streams_spawn("tee /dev/stderr", ends).ok);
   for (int i = 0; i < BLOCKS; i++) {
     cr_assert(stream_write(s, ends[0], block, BLOCK).ok);
     cr_assert(stream_flush(s, ends[0]).ok);
@@ -214,7 +214,7 @@ Test(streams, a_process_that_answers_while_it_is_written_to, .timeout = 100) {
 Test(streams, a_process_that_nobody_reads_takes_memory_up_to_the_limit, .timeout = 100) {
   int64_t ends[3] = {-1, -1, STREAM_ERR};
   char block[1 << 16] = {0};
-  cr_assert(spawn("yes", ends).ok);
+  cr_assert(streams_spawn("yes", ends).ok);
   heap.limit = heap.live + (1 << 20);
   struct stream_status status = {.ok = true};
   for (int i = 0; i < 100 && status.ok; i++)
@@ -224,53 +224,53 @@ Test(streams, a_process_that_nobody_reads_takes_memory_up_to_the_limit, .timeout
 }
 
 Test(streams, a_process_inherits_streams_in_any_order) {
-  int64_t file = must_open("f", STREAM_WRITE);
+  int64_t file = streams_must_open("f", STREAM_WRITE);
   int64_t ends[3] = {0, STREAM_ERR, STREAM_OUT}; /* crossed */
   char script[] = "#!/bin/sh\necho output\necho errors >&2\n";
   must_write(file, script);
   cr_assert(stream_close(s, file).ok);
   chmod("f", 0755);
-  cr_assert(spawn("./f", ends).ok);
+  cr_assert(streams_spawn("./f", ends).ok);
   cr_assert_arr_eq(ends, ((int64_t[]){0, STREAM_ERR, STREAM_OUT}), sizeof ends);
   streams_free(s); /* waits for the child */
-  cr_assert_str_eq(text_of(err), "output\n");
-  cr_assert_str_eq(text_of(out), "errors\n");
+  cr_assert_str_eq(streams_text_of(err), "output\n");
+  cr_assert_str_eq(streams_text_of(out), "errors\n");
   s = streams_new(&heap, stdin, out, err,
                   &(struct permissions){.files = true, .processes = true});
 }
 
 Test(streams, a_process_gets_no_other_descriptors) {
-  must_open("secret", STREAM_WRITE);
+  streams_must_open("secret", STREAM_WRITE);
   int64_t ends[3] = {-1, -1, STREAM_ERR};
-  cr_assert(spawn("ls -l /proc/self/fd", ends).ok);
+  cr_assert(streams_spawn("ls -l /proc/self/fd", ends).ok);
   cr_assert(stream_close(s, ends[0]).ok);
-  const char *list = rest(ends[1]);
+  const char *list = streams_rest(ends[1]);
   cr_assert(strstr(list, "pipe:"), "%s", list); /* its own input */
   cr_assert(!strstr(list, "secret"), "%s", list);
 }
 
 Test(streams, a_missing_program_is_reported_by_the_child) {
   int64_t ends[3] = {-1, -1, -1};
-  cr_assert(spawn("no-such-program-here x", ends).ok);
-  cr_assert_str_eq(rest(5), "no-such-program-here: No such file or directory\n");
-  cr_assert_str_eq(rest(4), "");
+  cr_assert(streams_spawn("no-such-program-here x", ends).ok);
+  cr_assert_str_eq(streams_rest(5), "no-such-program-here: No such file or directory\n");
+  cr_assert_str_eq(streams_rest(4), "");
 }
 
 Test(streams, failures_to_spawn_leave_no_stream) {
   int64_t ends[3] = {-1, 77, -1};
-  expect_stream_failure(spawn("true", ends), "stream 77 is not open");
+  expect_stream_failure(streams_spawn("true", ends), "stream 77 is not open");
   cr_assert_arr_eq(ends, ((int64_t[]){-1, -1, -1}), sizeof ends);
-  cr_assert_eq(must_open("f", STREAM_WRITE), 3);
-  expect_stream_failure(spawn(" \t ", ends), "no words");
+  cr_assert_eq(streams_must_open("f", STREAM_WRITE), 3);
+  expect_stream_failure(streams_spawn(" \t ", ends), "no words");
   expect_stream_failure(stream_spawn(s, "a\0b", 3, ends), "NUL");
   int64_t negative[3] = {-2, -1, -1};
-  expect_stream_failure(spawn("true", negative), "not open");
-  cr_assert_eq(must_open("g", STREAM_WRITE), 4);
+  expect_stream_failure(streams_spawn("true", negative), "not open");
+  cr_assert_eq(streams_must_open("g", STREAM_WRITE), 4);
 }
 
 Test(streams, children_are_reaped) {
   int64_t ends[3] = {-1, STREAM_OUT, STREAM_ERR};
-  cr_assert(spawn("cat", ends).ok);
+  cr_assert(streams_spawn("cat", ends).ok);
   streams_free(s);
   cr_assert_eq(waitpid(-1, NULL, WNOHANG), -1, "a child is left");
   s = streams_new(&heap, stdin, out, err,
@@ -294,7 +294,7 @@ Test(streams, what_is_replaced_appears_when_the_stream_is_closed) {
   cr_assert(stream_flush(s, n).ok);
   expect_contents("f", "old");
   int64_t ends[3] = {STREAM_IN, n, STREAM_ERR};
-  expect_stream_failure(spawn("true", ends), "no stream for others");
+  expect_stream_failure(streams_spawn("true", ends), "no stream for others");
   cr_assert(stream_close(s, n).ok);
   expect_contents("f", "new");
 }
@@ -314,7 +314,7 @@ Test(streams, permissions) {
   int64_t n, ends[3] = {-1, -1, -1};
   expect_stream_failure(open_named("f", STREAM_WRITE, &n), "--allow-files");
   cr_assert_neq(access("f", F_OK), 0);
-  expect_stream_failure(spawn("touch f", ends), "--allow-spawn");
+  expect_stream_failure(streams_spawn("touch f", ends), "--allow-spawn");
   expect_stream_failure(open_named("f", STREAM_READ, &n), "--allow-files");
 }
 
@@ -328,7 +328,7 @@ Test(streams, every_failed_allocation_is_an_error_and_leaks_nothing) {
                     &(struct permissions){.files = true, .processes = true});
     if (!s) continue;
     int64_t ends[3] = {-1, -1, -1}, file;
-    struct stream_status status = spawn("true and more words", ends);
+    struct stream_status status = streams_spawn("true and more words", ends);
     for (int i = 0; i < 5 && status.ok; i++) {
       status = open_named("f", i % 2 ? STREAM_WRITE : STREAM_REPLACE, &file);
     }

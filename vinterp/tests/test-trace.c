@@ -14,7 +14,7 @@ static const char *skip(const char *s) {
 }
 
 /* Past the value at s; NULL if there is none. */
-static const char *value(const char *s) {
+static const char *trace_value(const char *s) {
   s = skip(s);
   if (*s == '"') {
     for (s++; *s && *s != '"'; s++) {
@@ -33,10 +33,10 @@ static const char *value(const char *s) {
   if (*s == close) return s + 1;
   for (;;) {
     if (close == '}') {
-      if (*skip(s) != '"' || !(s = value(s)) || *(s = skip(s)) != ':') return NULL;
+      if (*skip(s) != '"' || !(s = trace_value(s)) || *(s = skip(s)) != ':') return NULL;
       s++;
     }
-    if (!(s = value(s))) return NULL;
+    if (!(s = trace_value(s))) return NULL;
     s = skip(s);
     if (*s == close) return s + 1;
     if (*s++ != ',') return NULL;
@@ -45,7 +45,7 @@ static const char *value(const char *s) {
 
 static bool is_json_array(const char *text) {
   if (*skip(text) != '[') return false;
-  const char *end = value(text);
+  const char *end = trace_value(text);
   return end && *skip(end) == '\0';
 }
 
@@ -69,7 +69,7 @@ static char *traced(const char *text, struct machine_options options, struct ran
   return trace;
 }
 
-static size_t count(const char *text, const char *part) {
+static size_t trace_count(const char *text, const char *part) {
   size_t n = 0;
   for (; (text = strstr(text, part)); text++) n++;
   return n;
@@ -91,7 +91,7 @@ Test(trace, says_what_was_executed) {
     struct ran ran;
     char *trace = traced(text, options, &ran);
     cr_expect(printed(&ran, "( 14 )\n"), "%s%s", ran.out, ran.diags);
-    cr_expect_eq(count(trace, "\"ph\": \"X\""), 2, "%s", trace);
+    cr_expect_eq(trace_count(trace, "\"ph\": \"X\""), 2, "%s", trace);
     const char *sum = strstr(trace, "{\"name\": \"+ INT\", \"cat\": \"elementwise\"");
     const char *fused = strstr(trace, "{\"name\": \"FUSED 0\", \"cat\": \"superoperator\"");
     cr_assert(sum && fused && sum < fused, "%s", trace);
@@ -110,12 +110,12 @@ Test(trace, ends_well_however_the_run_ends) {
   snprintf(text, sizeof text, program, 0);
   char *trace = traced(text, test_options(), &ran);
   cr_expect_eq(ran.outcome, MACHINE_ERROR);
-  cr_expect_eq(count(trace, "\"ph\": \"X\""), 1, "the failed instruction is not written");
+  cr_expect_eq(trace_count(trace, "\"ph\": \"X\""), 1, "the failed instruction is not written");
   free(trace);
   ran_free(&ran);
   trace = traced("FUNC MAIN CONST INT (1 2) NOT INT EXIT RET", test_options(), &ran);
   cr_expect_eq(ran.outcome, MACHINE_EXIT);
-  cr_expect_eq(count(trace, "NOT INT"), 1);
+  cr_expect_eq(trace_count(trace, "NOT INT"), 1);
   free(trace);
   ran_free(&ran);
   trace = traced("FUNC MAIN RET", test_options(), &ran);
@@ -132,7 +132,8 @@ Test(trace, ends_well_however_the_run_ends) {
 /* ---- the writer ---- */
 
 /* A trace of the event, `count` times: from malloc. */
-static char *written(double begin, uint64_t most, const struct trace_event *e, int count) {
+static char *trace_written(double begin, uint64_t most, const struct trace_event *e,
+                           int count) {
   char *text;
   size_t size;
   FILE *file = open_memstream(&text, &size);
@@ -150,7 +151,7 @@ Test(trace, times_are_microseconds_from_the_beginning) {
                           .function = "F",
                           .begin = 100.5,
                           .duration = 0.0000015};
-  char *text = written(100, 10, &e, 1);
+  char *text = trace_written(100, 10, &e, 1);
   cr_expect_str_eq(text,
                    "[\n{\"name\": \"a\\\"\\u000a\", \"cat\": \"c\", \"ph\": \"X\", \"pid\": 1, "
                    "\"tid\": 1, \"ts\": 500000.000, \"dur\": 1.500, \"args\": {\"line\": "
@@ -160,9 +161,9 @@ Test(trace, times_are_microseconds_from_the_beginning) {
 
 Test(trace, is_cut_where_nobody_could_open_it) {
   struct trace_event e = {.name = "n", .category = "c", .line = "l", .function = "F"};
-  char *text = written(0, 5, &e, 10);
+  char *text = trace_written(0, 5, &e, 10);
   cr_expect(is_json_array(text), "%s", text);
-  cr_expect_eq(count(text, "\"ph\": \"X\""), 5, "%s", text);
-  cr_expect_eq(count(text, "not written"), 1, "%s", text);
+  cr_expect_eq(trace_count(text, "\"ph\": \"X\""), 5, "%s", text);
+  cr_expect_eq(trace_count(text, "not written"), 1, "%s", text);
   free(text);
 }

@@ -408,7 +408,7 @@ static type result_type(const std::string &opcode) {
   return bytes_of(t.back()) == 2 ? U32 : U64;
 }
 
-static std::string literal(const std::string &text, type t) {
+static std::string opcodes_literal(const std::string &text, type t) {
   char b[40];
   const char *form = t == F32 ? "0f%08llx" : t == F64 ? "0d%016llx" : "0x%llx";
   snprintf(b, sizeof b, form, (unsigned long long)low(bits(text, t), bytes_of(t)));
@@ -435,7 +435,7 @@ static const char *result_register(type t) {
 static std::string operands_text(const test_case &c, size_t from) {
   std::string text;
   for (size_t k = from; k < c.operands.size(); k++) {
-    text += ", " + literal(c.operands[k], operand_type(c.opcode, k));
+    text += ", " + opcodes_literal(c.operands[k], operand_type(c.opcode, k));
   }
   return text;
 }
@@ -444,10 +444,10 @@ static std::string body_of(const test_case &c) {
   const type t = result_type(c.opcode);
   const std::string r = result_register(t), bytes = std::to_string(8 * bytes_of(t));
   if (c.opcode.compare(0, 5, "atom.") == 0) {
-    return "mov.b" + bytes + " " + r + ", " + literal(c.operands[0], t) + ";\nst.global.b" +
-           bytes + " [%base], " + r + ";\natom.global." + c.opcode.substr(5) + " " + r +
-           ", [%base]" + operands_text(c, 1) + ";\nst.global.b" + bytes + " [%base+8], " + r +
-           ";";
+    return "mov.b" + bytes + " " + r + ", " + opcodes_literal(c.operands[0], t) +
+           ";\nst.global.b" + bytes + " [%base], " + r + ";\natom.global." +
+           c.opcode.substr(5) + " " + r + ", [%base]" + operands_text(c, 1) + ";\nst.global.b" +
+           bytes + " [%base+8], " + r + ";";
   }
   const std::string computed = c.opcode + " " + r + operands_text(c, 0) + ";\n";
   if (t == PRED) return computed + "selp.u32 %r1, 1, 0, %p1;\nst.global.u32 [%base], %r1;";

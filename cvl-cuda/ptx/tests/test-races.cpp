@@ -16,8 +16,8 @@ static const char next[] = "ld.global.u64 %q2, [%q1+8];\n";
 
 static const char *const schedules[] = {"", "seed=1", "seed=2,quantum=1", "step"};
 
-static void expect(const char *what, const std::string &body, uint32_t threads, uint32_t blocks,
-                   bool race) {
+static void races_expect(const char *what, const std::string &body, uint32_t threads,
+                         uint32_t blocks, bool race) {
   for (const char *schedule : schedules) {
     rig r(256, schedule);
     const std::string wrong = r.run(own + body, threads, blocks);
@@ -29,25 +29,27 @@ static void expect(const char *what, const std::string &body, uint32_t threads, 
 
 Test(ptx_races, of_a_block) {
   const std::string write = "st.global.u64 [%q1], 1;\n";
-  expect("nothing between", write + next, 32, 1, true);
-  expect("a barrier", write + "bar.sync 0;\n" + next, 100, 1, false);
-  expect("a barrier of the warp",
-         write + "bar.warp.sync -1;\n" + "setp.eq.s32 %p1, %r3, 31;\n@%p1 exit;\n" + next, 32,
-         1, false);
-  expect("a barrier of the warp, but two warps", write + "bar.warp.sync -1;\n" + next, 64, 1,
-         true);
-  expect("read before write", next + std::string(write), 32, 1, true);
-  expect("read, barrier, write", next + std::string("bar.sync 0;\n") + write, 64, 1, false);
-  expect("written twice", "st.global.u64 [%base], 1;", 2, 1, true);
-  expect("a shuffle orders nothing",
-         write +
-             "shfl.sync.idx.b32 %r5, %r3, 0, 31, -1;\nsetp.eq.s32 %p1, %r3, 31;\n@%p1 exit;\n" +
-             next,
-         32, 1, true);
-  expect("neighbouring bytes",
-         "cvt.s64.s32 %q2, %r1;\nadd.s64 %q2, %base, %q2;\n"
-         "st.global.u8 [%q2], 1;",
-         64, 2, false);
+  races_expect("nothing between", write + next, 32, 1, true);
+  races_expect("a barrier", write + "bar.sync 0;\n" + next, 100, 1, false);
+  races_expect("a barrier of the warp",
+               write + "bar.warp.sync -1;\n" + "setp.eq.s32 %p1, %r3, 31;\n@%p1 exit;\n" + next,
+               32, 1, false);
+  races_expect("a barrier of the warp, but two warps", write + "bar.warp.sync -1;\n" + next, 64,
+               1, true);
+  races_expect("read before write", next + std::string(write), 32, 1, true);
+  races_expect("read, barrier, write", next + std::string("bar.sync 0;\n") + write, 64, 1,
+               false);
+  races_expect("written twice", "st.global.u64 [%base], 1;", 2, 1, true);
+  races_expect(
+      "a shuffle orders nothing",
+      write +
+          "shfl.sync.idx.b32 %r5, %r3, 0, 31, -1;\nsetp.eq.s32 %p1, %r3, 31;\n@%p1 exit;\n" +
+          next,
+      32, 1, true);
+  races_expect("neighbouring bytes",
+               "cvt.s64.s32 %q2, %r1;\nadd.s64 %q2, %base, %q2;\n"
+               "st.global.u8 [%q2], 1;",
+               64, 2, false);
 }
 
 /* Accesses of different width to one word; %r3 is 0 to 2. */
@@ -68,24 +70,25 @@ Test(ptx_races, of_bytes_of_a_word) {
     }
     return text;
   };
-  expect("a word, and one of its bytes", three(word, byte, ""), 3, 1, true);
-  expect("a word, and a half is read", three(word, "", half), 3, 1, true);
-  expect("a word, and a byte behind it", three(word, "st.global.u8 [%base+8], 1;\n", half), 3,
-         1, true);
-  expect("a word, and bytes behind it",
-         three(word, "st.global.u8 [%base+8], 1;\n", "st.global.u8 [%base+9], 1;\n"), 3, 1,
-         false);
-  expect("a word, then one of its bytes",
-         three(word, "", "") + meet + again(three("", byte, "")), 3, 1, false);
-  expect("a word, then a byte, and another is read",
-         three(word, "", "") + meet + again(three("", byte, "ld.global.u8 %r5, [%base+4];\n")),
-         3, 1, false);
-  expect("a word, then a byte, and its half is read",
-         three(word, "", "") + meet + again(three("", byte, half)), 3, 1, true);
-  expect("a word is read, a byte written", three("ld.global.u64 %q2, [%base];\n", byte, ""), 3,
-         1, true);
-  expect("all read a byte, one writes the word",
-         "ld.global.u8 %r5, [%base+5];\n" + three("", word, ""), 3, 1, true);
+  races_expect("a word, and one of its bytes", three(word, byte, ""), 3, 1, true);
+  races_expect("a word, and a half is read", three(word, "", half), 3, 1, true);
+  races_expect("a word, and a byte behind it",
+               three(word, "st.global.u8 [%base+8], 1;\n", half), 3, 1, true);
+  races_expect("a word, and bytes behind it",
+               three(word, "st.global.u8 [%base+8], 1;\n", "st.global.u8 [%base+9], 1;\n"), 3,
+               1, false);
+  races_expect("a word, then one of its bytes",
+               three(word, "", "") + meet + again(three("", byte, "")), 3, 1, false);
+  races_expect("a word, then a byte, and another is read",
+               three(word, "", "") + meet +
+                   again(three("", byte, "ld.global.u8 %r5, [%base+4];\n")),
+               3, 1, false);
+  races_expect("a word, then a byte, and its half is read",
+               three(word, "", "") + meet + again(three("", byte, half)), 3, 1, true);
+  races_expect("a word is read, a byte written",
+               three("ld.global.u64 %q2, [%base];\n", byte, ""), 3, 1, true);
+  races_expect("all read a byte, one writes the word",
+               "ld.global.u8 %r5, [%base+5];\n" + three("", word, ""), 3, 1, true);
 }
 
 Test(ptx_races, of_shared_memory) {
@@ -93,14 +96,14 @@ Test(ptx_races, of_shared_memory) {
       ".shared .align 4 .b8 s[256];\nshl.b32 %r5, %r3, 2;\nmov.u32 %r6, s;\n"
       "add.s32 %r5, %r5, %r6;\nst.shared.u32 [%r5], %r3;\n";
   const std::string read = "xor.b32 %r7, %r5, 4;\nld.shared.u32 %r8, [%r7];\n";
-  expect("a barrier of the warp for two warps",
-         write + "bar.sync 0;\nst.shared.u32 [%r5], 0;\nbar.warp.sync -1;\n"
-                 "xor.b32 %r7, %r5, 128;\nld.shared.u32 %r8, [%r7];\n",
-         64, 1, true);
-  expect("a barrier", write + "bar.sync 0;\n" + read, 64, 2, false);
-  expect("a barrier of the warp", write + "bar.warp.sync -1;\n" + read, 64, 2, false);
-  expect("written again without a barrier",
-         write + "bar.sync 0;\n" + read + "st.shared.u32 [%r5], 0;\n", 64, 1, true);
+  races_expect("a barrier of the warp for two warps",
+               write + "bar.sync 0;\nst.shared.u32 [%r5], 0;\nbar.warp.sync -1;\n"
+                       "xor.b32 %r7, %r5, 128;\nld.shared.u32 %r8, [%r7];\n",
+               64, 1, true);
+  races_expect("a barrier", write + "bar.sync 0;\n" + read, 64, 2, false);
+  races_expect("a barrier of the warp", write + "bar.warp.sync -1;\n" + read, 64, 2, false);
+  races_expect("written again without a barrier",
+               write + "bar.sync 0;\n" + read + "st.shared.u32 [%r5], 0;\n", 64, 1, true);
 }
 
 /* Block 0 writes a word and raises a flag; the others wait for it. */
@@ -116,25 +119,26 @@ Test(ptx_races, between_blocks) {
   const std::string volatile_raise = "st.volatile.global.u32 [%base], 1;\n",
                     volatile_wait = "ld.volatile.global.u32 %r4, [%base];\n",
                     fence = "membar.gl;\n";
-  expect("fences on both sides", flag(fence, volatile_raise, volatile_wait, fence), 1, 3,
-         false);
-  expect("no fence before the flag", flag("", volatile_raise, volatile_wait, fence), 1, 3,
-         true);
-  expect("no fence behind it", flag(fence, volatile_raise, volatile_wait, ""), 1, 3, true);
-  expect("release and acquire",
-         flag("", "st.release.gpu.global.u32 [%base], 1;\n",
-              "ld.acquire.gpu.global.u32 %r4, [%base];\n", ""),
-         1, 3, false);
-  expect("a relaxed load",
-         flag("", "st.release.gpu.global.u32 [%base], 1;\n",
-              "ld.relaxed.gpu.global.u32 %r4, [%base];\n", ""),
-         1, 3, true);
-  expect("an atomic flag",
-         flag(fence, "atom.global.exch.b32 %r9, [%base], 1;\n",
-              "atom.global.add.u32 %r4, [%base], 0;\n", fence),
-         1, 3, false);
-  expect("a flag that is weak",
-         flag(fence, "st.global.u32 [%base], 1;\n", volatile_wait, fence), 1, 3, true);
+  races_expect("fences on both sides", flag(fence, volatile_raise, volatile_wait, fence), 1, 3,
+               false);
+  races_expect("no fence before the flag", flag("", volatile_raise, volatile_wait, fence), 1, 3,
+               true);
+  races_expect("no fence behind it", flag(fence, volatile_raise, volatile_wait, ""), 1, 3,
+               true);
+  races_expect("release and acquire",
+               flag("", "st.release.gpu.global.u32 [%base], 1;\n",
+                    "ld.acquire.gpu.global.u32 %r4, [%base];\n", ""),
+               1, 3, false);
+  races_expect("a relaxed load",
+               flag("", "st.release.gpu.global.u32 [%base], 1;\n",
+                    "ld.relaxed.gpu.global.u32 %r4, [%base];\n", ""),
+               1, 3, true);
+  races_expect("an atomic flag",
+               flag(fence, "atom.global.exch.b32 %r9, [%base], 1;\n",
+                    "atom.global.add.u32 %r4, [%base], 0;\n", fence),
+               1, 3, false);
+  races_expect("a flag that is weak",
+               flag(fence, "st.global.u32 [%base], 1;\n", volatile_wait, fence), 1, 3, true);
 }
 
 /* All threads write, meet, and one signals the other blocks: as the last block does it. */
@@ -147,10 +151,10 @@ Test(ptx_races, barrier_then_flag) {
       "[%base+504];\nall:\n";
   std::string good = body, bad = body;
   good.replace(good.find("FENCES"), 6, "");
-  expect("the last block reads all", good, 32, 2, false);
+  races_expect("the last block reads all", good, 32, 2, false);
   bad.replace(bad.find("FENCES"), 6, "");
   bad.replace(bad.find("bar.sync 0;"), 11, "bar.warp.sync -1;");
-  expect("a warp's barrier for two warps", bad, 64, 2, true);
+  races_expect("a warp's barrier for two warps", bad, 64, 2, true);
 }
 
 /* A counter that each thread changes; what a lock protects. */
@@ -163,7 +167,7 @@ Test(ptx_races, locks) {
     std::string text = body;
     text.replace(text.find("FIRST"), 5, missing == 1 ? "" : "membar.gl;\n");
     text.replace(text.find("SECOND"), 6, missing == 2 ? "" : "membar.gl;\n");
-    expect(missing ? "a fence is missing" : "a lock", text, 8, 3, missing != 0);
+    races_expect(missing ? "a fence is missing" : "a lock", text, 8, 3, missing != 0);
   }
 }
 

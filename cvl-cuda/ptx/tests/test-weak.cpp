@@ -17,17 +17,17 @@ typedef std::vector<uint64_t> outcome;
 /* ---- programs ---- */
 
 /* x and y are words 0 and 1. */
-static std::string at(char name) {
+static std::string weak_at(char name) {
   return "[%base+" + std::to_string(8 * (name - 'x')) + "]";
 }
-static std::string set(char name, unsigned value) {
-  return "st.relaxed.gpu.global.u64 " + at(name) + ", " + std::to_string(value) + ";\n";
+static std::string weak_set(char name, unsigned value) {
+  return "st.relaxed.gpu.global.u64 " + weak_at(name) + ", " + std::to_string(value) + ";\n";
 }
 /* Reads into the register that keeps result n. */
-static std::string get(char name, unsigned n) {
-  return "ld.relaxed.gpu.global.u64 %q" + std::to_string(n) + ", " + at(name) + ";\n";
+static std::string weak_get(char name, unsigned n) {
+  return "ld.relaxed.gpu.global.u64 %q" + std::to_string(n) + ", " + weak_at(name) + ";\n";
 }
-static std::string keep(unsigned n) {
+static std::string weak_keep(unsigned n) {
   return "st.global.u64 [%base+" + std::to_string(8 * (RESULTS + n)) + "], %q" +
          std::to_string(n) + ";\n";
 }
@@ -35,7 +35,7 @@ static const std::string sc = "fence.sc.gpu;\n", acq_rel = "fence.acq_rel.gpu;\n
                          narrow = "fence.acq_rel.cta;\n", none;
 
 /* A block, of one thread, for each of these programs. */
-static std::string blocks_of(const std::vector<std::string> &programs) {
+static std::string weak_blocks_of(const std::vector<std::string> &programs) {
   std::string text = "mov.u32 %r1, %ctaid.x;\n";
   for (size_t n = 0; n < programs.size(); n++) {
     const std::string number = std::to_string(n);
@@ -87,9 +87,10 @@ struct runs {
 };
 
 /* Whether the outcome comes up in any run of the programs. */
-static void expect(const char *what, const std::vector<std::string> &programs, size_t results,
-                   bool allowed, const std::function<bool(const outcome &)> &weak) {
-  const runs r(blocks_of(programs), results, 1, (uint32_t)programs.size());
+static void weak_expect(const char *what, const std::vector<std::string> &programs,
+                        size_t results, bool allowed,
+                        const std::function<bool(const outcome &)> &weak) {
+  const runs r(weak_blocks_of(programs), results, 1, (uint32_t)programs.size());
   cr_assert(r.wrong.empty(), "%s: %s", what, r.wrong.c_str());
   const unsigned n = r.count(weak);
   cr_assert(allowed ? n > 0 : n == 0, "%s: %u of %d runs", what, n, TIMES);
@@ -99,10 +100,10 @@ static void expect(const char *what, const std::vector<std::string> &programs, s
 
 static void message_passing(const char *what, const std::string &publish,
                             const std::string &accept, bool allowed) {
-  expect(what,
-         {set('x', 1) + publish + set('y', 1),
-          get('y', 0) + accept + get('x', 1) + keep(0) + keep(1)},
-         2, allowed, [](const outcome &o) { return o[0] == 1 && o[1] == 0; });
+  weak_expect(what,
+              {weak_set('x', 1) + publish + weak_set('y', 1),
+               weak_get('y', 0) + accept + weak_get('x', 1) + weak_keep(0) + weak_keep(1)},
+              2, allowed, [](const outcome &o) { return o[0] == 1 && o[1] == 0; });
 }
 
 Test(ptx_weak, message_passing) {
@@ -120,24 +121,26 @@ Test(ptx_weak, message_passing) {
 Test(ptx_weak, release_and_acquire) {
   for (const bool releases : {false, true}) {
     for (const bool acquires : {false, true}) {
-      const std::string flag = "global.u64 " + at('y');
-      expect(
-          "release and acquire",
-          {set('x', 1) + (releases ? "st.release.gpu." : "st.relaxed.gpu.") + flag + ", 1;\n",
-           (acquires ? "ld.acquire.gpu." : "ld.relaxed.gpu.") + ("global.u64 %q0, " + at('y')) +
-               ";\n" + get('x', 1) + keep(0) + keep(1)},
-          2, !releases || !acquires, [](const outcome &o) { return o[0] == 1 && o[1] == 0; });
+      const std::string flag = "global.u64 " + weak_at('y');
+      weak_expect("release and acquire",
+                  {weak_set('x', 1) + (releases ? "st.release.gpu." : "st.relaxed.gpu.") +
+                       flag + ", 1;\n",
+                   (acquires ? "ld.acquire.gpu." : "ld.relaxed.gpu.") +
+                       ("global.u64 %q0, " + weak_at('y')) + ";\n" + weak_get('x', 1) +
+                       weak_keep(0) + weak_keep(1)},
+                  2, !releases || !acquires,
+                  [](const outcome &o) { return o[0] == 1 && o[1] == 0; });
     }
   }
 }
 
 /* Of a flag that only the block is to see, another block learns nothing. It is a race, too. */
 Test(ptx_weak, scopes_of_accesses) {
-  const std::string y = "global.u64 " + at('y') + ", 1;\n";
+  const std::string y = "global.u64 " + weak_at('y') + ", 1;\n";
   for (const char *scope : {"cta", "gpu"}) {
-    const std::string text =
-        blocks_of({set('x', 1) + acq_rel + "st.relaxed." + scope + "." + y,
-                   get('y', 0) + acq_rel + get('x', 1) + keep(0) + keep(1)});
+    const std::string text = weak_blocks_of(
+        {weak_set('x', 1) + acq_rel + "st.relaxed." + scope + "." + y,
+         weak_get('y', 0) + acq_rel + weak_get('x', 1) + weak_keep(0) + weak_keep(1)});
     const bool narrow_flag = scope[0] == 'c';
     const runs r(text, 2, 1, 2, TIMES, "seed=1,weak,quantum=4,unchecked");
     const unsigned stale = r.count([](const outcome &o) { return o[0] == 1 && o[1] == 0; });
@@ -151,34 +154,37 @@ Test(ptx_weak, scopes_of_accesses) {
 Test(ptx_weak, release_of_another_location) {
   const std::string z = "[%base+16]", release = "st.release.gpu.global.u64 ";
   const auto stale = [](const outcome &o) { return o[0] == 1 && o[1] == 0; };
-  const std::string look = get('y', 0) + acq_rel + get('x', 1) + keep(0) + keep(1);
-  expect("elsewhere", {set('x', 1) + release + z + ", 1;\n" + set('y', 1), look}, 2, true,
-         stale);
-  expect("there", {set('x', 1) + release + at('y') + ", 2;\n" + set('y', 1), look}, 2, false,
-         stale);
+  const std::string look =
+      weak_get('y', 0) + acq_rel + weak_get('x', 1) + weak_keep(0) + weak_keep(1);
+  weak_expect("elsewhere", {weak_set('x', 1) + release + z + ", 1;\n" + weak_set('y', 1), look},
+              2, true, stale);
+  weak_expect("there",
+              {weak_set('x', 1) + release + weak_at('y') + ", 2;\n" + weak_set('y', 1), look},
+              2, false, stale);
 }
 
 /* Through the thread between, if it orders what it does. */
 Test(ptx_weak, transitive) {
   for (const std::string &between : {acq_rel, none}) {
-    expect("write, read and write, read",
-           {set('x', 1), get('x', 0) + between + set('y', 1) + keep(0),
-            get('y', 1) + acq_rel + get('x', 2) + keep(1) + keep(2)},
-           3, between.empty(),
-           [](const outcome &o) { return o[0] == 1 && o[1] == 1 && o[2] == 0; });
+    weak_expect("write, read and write, read",
+                {weak_set('x', 1), weak_get('x', 0) + between + weak_set('y', 1) + weak_keep(0),
+                 weak_get('y', 1) + acq_rel + weak_get('x', 2) + weak_keep(1) + weak_keep(2)},
+                3, between.empty(),
+                [](const outcome &o) { return o[0] == 1 && o[1] == 1 && o[2] == 0; });
   }
 }
 
 /* An atomic operation on the flag leaves what was released there, another store does not. */
 Test(ptx_weak, release_sequences) {
-  const std::string change = "atom.global.relaxed.gpu.add.u64 %q3, " + at('y') + ", 1;\n",
-                    copy = get('y', 3) + "add.s64 %q3, %q3, 1;\nst.relaxed.gpu.global.u64 " +
-                           at('y') + ", %q3;\n";
+  const std::string change = "atom.global.relaxed.gpu.add.u64 %q3, " + weak_at('y') + ", 1;\n",
+                    copy = weak_get('y', 3) +
+                           "add.s64 %q3, %q3, 1;\nst.relaxed.gpu.global.u64 " + weak_at('y') +
+                           ", %q3;\n";
   for (const bool atomic : {true, false}) {
-    expect("a flag that is raised twice",
-           {set('x', 1) + acq_rel + set('y', 1), atomic ? change : copy,
-            get('y', 0) + acq_rel + get('x', 1) + keep(0) + keep(1)},
-           2, !atomic, [](const outcome &o) { return o[0] == 2 && o[1] == 0; });
+    weak_expect("a flag that is raised twice",
+                {weak_set('x', 1) + acq_rel + weak_set('y', 1), atomic ? change : copy,
+                 weak_get('y', 0) + acq_rel + weak_get('x', 1) + weak_keep(0) + weak_keep(1)},
+                2, !atomic, [](const outcome &o) { return o[0] == 2 && o[1] == 0; });
   }
 }
 
@@ -193,10 +199,10 @@ Test(ptx_weak, store_buffering) {
                 {membar, membar, false}, {sc, none, true},         {of_block, of_block, true},
                 {sc, of_block, true}};
   for (const auto &f : fences) {
-    expect(("store buffering " + f.one + f.other).c_str(),
-           {set('x', 1) + f.one + get('y', 0) + keep(0),
-            set('y', 1) + f.other + get('x', 1) + keep(1)},
-           2, f.allowed, [](const outcome &o) { return o[0] == 0 && o[1] == 0; });
+    weak_expect(("store buffering " + f.one + f.other).c_str(),
+                {weak_set('x', 1) + f.one + weak_get('y', 0) + weak_keep(0),
+                 weak_set('y', 1) + f.other + weak_get('x', 1) + weak_keep(1)},
+                2, f.allowed, [](const outcome &o) { return o[0] == 0 && o[1] == 0; });
   }
 }
 
@@ -204,45 +210,50 @@ Test(ptx_weak, load_buffering) {
   const auto both = [](const outcome &o) { return o[0] == 1 && o[1] == 1; };
   const std::string fences[] = {none, acq_rel};
   for (const std::string &f : fences) {
-    expect("load buffering",
-           {get('x', 0) + f + set('y', 1) + keep(0), get('y', 1) + f + set('x', 1) + keep(1)},
-           2, f.empty(), both);
+    weak_expect("load buffering",
+                {weak_get('x', 0) + f + weak_set('y', 1) + weak_keep(0),
+                 weak_get('y', 1) + f + weak_set('x', 1) + weak_keep(1)},
+                2, f.empty(), both);
   }
   /* Out of thin air. */
   const auto copy = [](char to, unsigned n) {
-    return "st.relaxed.gpu.global.u64 " + at(to) + ", %q" + std::to_string(n) + ";\n";
+    return "st.relaxed.gpu.global.u64 " + weak_at(to) + ", %q" + std::to_string(n) + ";\n";
   };
-  expect("each stores what it has read",
-         {get('x', 0) + copy('y', 0) + keep(0), get('y', 1) + copy('x', 1) + keep(1)}, 2, false,
-         [](const outcome &o) { return o[0] != 0 || o[1] != 0; });
-  expect("one of them does",
-         {get('x', 0) + copy('y', 0) + keep(0), get('y', 1) + set('x', 1) + keep(1)}, 2, true,
-         both);
-  expect("one goes by what it has read",
-         {get('x', 0) + set('y', 1) + keep(0), get('y', 1) +
-                                                   "setp.ne.s64 %p2, %q1, 1;\n@%p2 bra no;\n" +
-                                                   set('x', 1) + "no:\n" + keep(1)},
-         2, true, both);
+  weak_expect("each stores what it has read",
+              {weak_get('x', 0) + copy('y', 0) + weak_keep(0),
+               weak_get('y', 1) + copy('x', 1) + weak_keep(1)},
+              2, false, [](const outcome &o) { return o[0] != 0 || o[1] != 0; });
+  weak_expect("one of them does",
+              {weak_get('x', 0) + copy('y', 0) + weak_keep(0),
+               weak_get('y', 1) + weak_set('x', 1) + weak_keep(1)},
+              2, true, both);
+  weak_expect("one goes by what it has read",
+              {weak_get('x', 0) + weak_set('y', 1) + weak_keep(0),
+               weak_get('y', 1) + "setp.ne.s64 %p2, %q1, 1;\n@%p2 bra no;\n" +
+                   weak_set('x', 1) + "no:\n" + weak_keep(1)},
+              2, true, both);
 }
 
 /* What comes before a release, or a barrier, has been read by then. */
 Test(ptx_weak, load_buffering_ends) {
   const auto both = [](const outcome &o) { return o[0] == 1 && o[1] == 1; };
-  const std::string y = "global.u64 " + at('y') + ", 1;\n";
+  const std::string y = "global.u64 " + weak_at('y') + ", 1;\n";
   for (const bool releases : {false, true}) {
-    expect("a release",
-           {get('x', 0) + (releases ? "st.release.gpu." : "st.relaxed.gpu.") + y + keep(0),
-            "ld.acquire.gpu.global.u64 %q1, " + at('y') + ";\n" + set('x', 1) + keep(1)},
-           2, !releases, both);
+    weak_expect("a release",
+                {weak_get('x', 0) + (releases ? "st.release.gpu." : "st.relaxed.gpu.") + y +
+                     weak_keep(0),
+                 "ld.acquire.gpu.global.u64 %q1, " + weak_at('y') + ";\n" + weak_set('x', 1) +
+                     weak_keep(1)},
+                2, !releases, both);
   }
   for (const std::string &barrier : {none, std::string("bar.sync 0;\n")}) {
     const std::string body = "mov.u32 %r1, %ctaid.x;\nmov.u32 %r2, %tid.x;\n"
                              "setp.ne.s32 %p1, %r1, 0;\n@%p1 bra other;\n"
                              "setp.ne.s32 %p2, %r2, 0;\n@%p2 bra second;\n" +
-                             get('x', 0) + "second:\n" + barrier + "@!%p2 bra first;\n" +
-                             acq_rel + set('y', 1) + "exit;\nfirst:\n" + keep(0) +
+                             weak_get('x', 0) + "second:\n" + barrier + "@!%p2 bra first;\n" +
+                             acq_rel + weak_set('y', 1) + "exit;\nfirst:\n" + weak_keep(0) +
                              "exit;\nother:\nsetp.ne.s32 %p2, %r2, 0;\n@%p2 exit;\n" +
-                             get('y', 1) + acq_rel + set('x', 1) + keep(1);
+                             weak_get('y', 1) + acq_rel + weak_set('x', 1) + weak_keep(1);
     const runs r(body, 2, 33, 2);
     cr_assert(r.wrong.empty(), "%s", r.wrong.c_str());
     cr_assert((r.count(both) > 0) == barrier.empty(), "%u", r.count(both));
@@ -253,8 +264,10 @@ Test(ptx_weak, load_buffering_ends) {
 Test(ptx_weak, two_writes_each) {
   const std::string fences[] = {none, acq_rel, sc};
   for (const std::string &f : fences) {
-    expect("2+2W", {set('x', 1) + f + set('y', 2), set('y', 1) + f + set('x', 2)}, 0, f != sc,
-           [](const outcome &o) { return o[0] == 1 && o[1] == 1; });
+    weak_expect(
+        "2+2W",
+        {weak_set('x', 1) + f + weak_set('y', 2), weak_set('y', 1) + f + weak_set('x', 2)}, 0,
+        f != sc, [](const outcome &o) { return o[0] == 1 && o[1] == 1; });
   }
 }
 
@@ -262,10 +275,11 @@ Test(ptx_weak, two_writes_each) {
 Test(ptx_weak, independent_reads) {
   const std::string fences[] = {none, acq_rel, sc};
   for (const std::string &f : fences) {
-    expect("IRIW",
-           {set('x', 1), set('y', 1), get('x', 0) + f + get('y', 1) + keep(0) + keep(1),
-            get('y', 2) + f + get('x', 3) + keep(2) + keep(3)},
-           4, f != sc, [](const outcome &o) { return o[0] && !o[1] && o[2] && !o[3]; });
+    weak_expect("IRIW",
+                {weak_set('x', 1), weak_set('y', 1),
+                 weak_get('x', 0) + f + weak_get('y', 1) + weak_keep(0) + weak_keep(1),
+                 weak_get('y', 2) + f + weak_get('x', 3) + weak_keep(2) + weak_keep(3)},
+                4, f != sc, [](const outcome &o) { return o[0] && !o[1] && o[2] && !o[3]; });
   }
 }
 
@@ -273,21 +287,27 @@ Test(ptx_weak, independent_reads) {
 
 Test(ptx_weak, coherence) {
   const auto later = [](const outcome &o) { return o[0] > o[1]; };
-  expect("reads", {set('x', 1) + set('x', 2), get('x', 0) + get('x', 1) + keep(0) + keep(1)}, 2,
-         false, later);
-  expect("reads of two threads in order",
-         {set('x', 1) + set('x', 2), get('x', 0) + acq_rel + set('y', 1) + keep(0),
-          get('y', 2) + acq_rel + get('x', 1) + keep(1) + keep(2)},
-         3, false, [](const outcome &o) { return o[2] == 1 && o[0] > o[1]; });
-  expect("writes", {set('x', 1) + set('x', 2)}, 0, false,
-         [](const outcome &o) { return o[0] != 2; });
-  expect("a read, then a write", {get('x', 0) + set('x', 1) + keep(0), set('x', 2)}, 1, false,
-         [](const outcome &o) { return o[0] == 1 || (o[0] == 2 && o[1] == 2); });
-  expect("a write, then a read", {set('x', 1) + get('x', 0) + keep(0), set('x', 2)}, 1, false,
-         [](const outcome &o) { return o[0] == 0 || (o[0] == 2 && o[1] == 1); });
-  expect("a store comes late",
-         {set('x', 1), set('x', 2), get('x', 0) + get('x', 1) + keep(0) + keep(1)}, 2, true,
-         [](const outcome &o) { return o[0] == 2 && o[1] == 1; });
+  weak_expect("reads",
+              {weak_set('x', 1) + weak_set('x', 2),
+               weak_get('x', 0) + weak_get('x', 1) + weak_keep(0) + weak_keep(1)},
+              2, false, later);
+  weak_expect("reads of two threads in order",
+              {weak_set('x', 1) + weak_set('x', 2),
+               weak_get('x', 0) + acq_rel + weak_set('y', 1) + weak_keep(0),
+               weak_get('y', 2) + acq_rel + weak_get('x', 1) + weak_keep(1) + weak_keep(2)},
+              3, false, [](const outcome &o) { return o[2] == 1 && o[0] > o[1]; });
+  weak_expect("writes", {weak_set('x', 1) + weak_set('x', 2)}, 0, false,
+              [](const outcome &o) { return o[0] != 2; });
+  weak_expect("a read, then a write",
+              {weak_get('x', 0) + weak_set('x', 1) + weak_keep(0), weak_set('x', 2)}, 1, false,
+              [](const outcome &o) { return o[0] == 1 || (o[0] == 2 && o[1] == 2); });
+  weak_expect("a write, then a read",
+              {weak_set('x', 1) + weak_get('x', 0) + weak_keep(0), weak_set('x', 2)}, 1, false,
+              [](const outcome &o) { return o[0] == 0 || (o[0] == 2 && o[1] == 1); });
+  weak_expect("a store comes late",
+              {weak_set('x', 1), weak_set('x', 2),
+               weak_get('x', 0) + weak_get('x', 1) + weak_keep(0) + weak_keep(1)},
+              2, true, [](const outcome &o) { return o[0] == 2 && o[1] == 1; });
 }
 
 /* Every one counts, and no two see the same. */
@@ -365,7 +385,7 @@ Test(ptx_weak, error_slot) {
 
 /* Each of 64 threads writes its word; then it reads that of the thread opposite, twice its own
  * number. Result 0: how many saw what was written. */
-static std::string exchange(const std::string &barrier, unsigned other) {
+static std::string weak_exchange(const std::string &barrier, unsigned other) {
   return ".shared .align 8 .b8 s[512];\nmov.u32 %r1, %tid.x;\nmov.u32 %r3, s;\n"
          "shl.b32 %r4, %r1, 3;\nadd.s32 %r4, %r4, %r3;\ncvt.u64.u32 %q1, %r1;\n"
          "st.shared.u64 [%r4], 1000;\nbar.sync 0;\n"
@@ -379,7 +399,7 @@ static std::string exchange(const std::string &barrier, unsigned other) {
 Test(ptx_weak, barriers) {
   const auto all = [](const outcome &o) { return o[0] == 64; };
   const auto count = [&](const std::string &barrier, unsigned other) {
-    const runs r(exchange(barrier, other), 1, 64, 1, 40);
+    const runs r(weak_exchange(barrier, other), 1, 64, 1, 40);
     cr_assert(r.wrong.empty(), "%s", r.wrong.c_str());
     return r.count(all);
   };
@@ -395,8 +415,9 @@ Test(ptx_weak, barrier_then_flag) {
   const std::string body =
       "mov.u32 %r1, %ctaid.x;\nmov.u32 %r2, %tid.x;\nsetp.ne.s32 %p1, %r1, 0;\n"
       "setp.ne.s32 %p2, %r2, 0;\n@%p1 bra other;\n@%p2 bra meet;\n" +
-      set('x', 1) + "meet:\nbar.sync 0;\n@!%p2 exit;\nFENCE" + set('y', 1) +
-      "exit;\nother:\n@%p2 exit;\n" + get('y', 0) + acq_rel + get('x', 1) + keep(0) + keep(1);
+      weak_set('x', 1) + "meet:\nbar.sync 0;\n@!%p2 exit;\nFENCE" + weak_set('y', 1) +
+      "exit;\nother:\n@%p2 exit;\n" + weak_get('y', 0) + acq_rel + weak_get('x', 1) +
+      weak_keep(0) + weak_keep(1);
   for (const std::string &f : {acq_rel, none}) {
     std::string text = body;
     text.replace(text.find("FENCE"), 5, f);
@@ -410,13 +431,13 @@ Test(ptx_weak, barrier_then_flag) {
 /* What one thread has acquired, its block knows behind a barrier. */
 Test(ptx_weak, flag_then_barrier) {
   for (const std::string &barrier : {std::string("bar.sync 0;\n"), none}) {
-    const std::string body = "mov.u32 %r1, %ctaid.x;\nmov.u32 %r2, %tid.x;\n"
-                             "setp.ne.s32 %p1, %r1, 0;\nsetp.ne.s32 %p2, %r2, 0;\n"
-                             "@%p1 bra other;\n@%p2 exit;\n" +
-                             set('x', 1) + acq_rel + set('y', 1) +
-                             "exit;\nother:\n@%p2 bra meet;\n" + get('y', 0) + acq_rel +
-                             keep(0) + "meet:\n" + barrier +
-                             "setp.ne.s32 %p3, %r2, 32;\n@%p3 exit;\n" + get('x', 1) + keep(1);
+    const std::string body =
+        "mov.u32 %r1, %ctaid.x;\nmov.u32 %r2, %tid.x;\n"
+        "setp.ne.s32 %p1, %r1, 0;\nsetp.ne.s32 %p2, %r2, 0;\n"
+        "@%p1 bra other;\n@%p2 exit;\n" +
+        weak_set('x', 1) + acq_rel + weak_set('y', 1) + "exit;\nother:\n@%p2 bra meet;\n" +
+        weak_get('y', 0) + acq_rel + weak_keep(0) + "meet:\n" + barrier +
+        "setp.ne.s32 %p3, %r2, 32;\n@%p3 exit;\n" + weak_get('x', 1) + weak_keep(1);
     const runs r(body, 2, 33, 2);
     cr_assert(r.wrong.empty(), "%s", r.wrong.c_str());
     const unsigned stale = r.count([](const outcome &o) { return o[0] == 1 && o[1] == 0; });
@@ -430,9 +451,9 @@ Test(ptx_weak, weak_accesses_see_the_last_store) {
   const std::string body = "mov.u32 %r2, %tid.x;\nsetp.ne.s32 %p1, %r2, 0;\n"
                            "atom.global.add.u64 %q1, [%base], 1;\nbar.sync 0;\n"
                            "@%p1 bra meet;\nld.global.u64 %q0, [%base];\n" +
-                           keep(0) +
+                           weak_keep(0) +
                            "st.global.u64 [%base], 100;\nmeet:\nbar.sync 0;\n@!%p1 exit;\n" +
-                           get('x', 1) + keep(1);
+                           weak_get('x', 1) + weak_keep(1);
   const runs r(body, 2, 2, 1, 200);
   cr_assert(r.wrong.empty(), "%s", r.wrong.c_str());
   cr_assert_eq(r.count([](const outcome &o) { return o[0] == 2 && o[1] == 100; }), 200);
@@ -442,15 +463,16 @@ Test(ptx_weak, sizes) {
   const std::string halves = "st.relaxed.gpu.global.u32 [%base], 1;\n"
                              "st.relaxed.gpu.global.u32 [%base+4], 2;\n";
   const auto wrong = [](const outcome &o) { return o[0] != 0x200000001; };
-  expect("halves, then all", {halves + get('x', 0) + keep(0)}, 1, false, wrong);
-  expect("all, then halves", {set('x', 5) + halves + get('x', 0) + keep(0)}, 1, false, wrong);
+  weak_expect("halves, then all", {halves + weak_get('x', 0) + weak_keep(0)}, 1, false, wrong);
+  weak_expect("all, then halves", {weak_set('x', 5) + halves + weak_get('x', 0) + weak_keep(0)},
+              1, false, wrong);
 }
 
 /* As devices do it. */
 Test(ptx_weak, vectors) {
-  const std::string text =
-      blocks_of({"st.relaxed.gpu.global.v2.u64 [%base+16], {1, 1};\n",
-                 "ld.relaxed.gpu.global.v2.u64 {%q0, %q1}, [%base+16];\n" + keep(0) + keep(1)});
+  const std::string text = weak_blocks_of(
+      {"st.relaxed.gpu.global.v2.u64 [%base+16], {1, 1};\n",
+       "ld.relaxed.gpu.global.v2.u64 {%q0, %q1}, [%base+16];\n" + weak_keep(0) + weak_keep(1)});
   const runs r(text, 2, 1, 2, TIMES, "seed=1,weak,quantum=4");
   cr_assert(r.wrong.empty(), "%s", r.wrong.c_str());
   cr_assert_eq(r.count([](const outcome &o) { return o[0] != o[1]; }), 0);
@@ -469,7 +491,7 @@ Test(ptx_weak, delayed_loads_are_drawn_when_needed) {
       "ld.relaxed.gpu.global.u64 %q3, [%q2];\nsetp.ne.s64 %p1, %q3, 0;\n@%p1 exit;\n"
       "ld.relaxed.gpu.global.u64 %q4, [%base+8];\nsetp.ne.s32 %p2, %r1, 0;\n@%p2 exit;\n"
       "cvt.u64.u32 %q0, %r3;\n" +
-      keep(0) + keep(1);
+      weak_keep(0) + weak_keep(1);
   const std::string address = "mov.u32 %r5, %tid.x;\nsetp.ne.s32 %p3, %r5, 0;\n@%p3 bra meet;\n"
                               "add.s64 %q5, %base, 32;\nst.global.u64 [%base+16], %q5;\n"
                               "meet:\nbar.sync 0;\n";
@@ -482,21 +504,24 @@ Test(ptx_weak, delayed_loads_are_drawn_when_needed) {
 
 Test(ptx_weak, a_seed_gives_the_same_again) {
   const std::string text =
-      blocks_of({set('x', 1) + set('y', 1), get('y', 0) + get('x', 1) + keep(0) + keep(1)});
+      weak_blocks_of({weak_set('x', 1) + weak_set('y', 1),
+                      weak_get('y', 0) + weak_get('x', 1) + weak_keep(0) + weak_keep(1)});
   const runs a(text, 2, 1, 2, 300), b(text, 2, 1, 2, 300);
   cr_assert(a.seen == b.seen && a.seen.size() > 3);
 }
 
 Test(ptx_weak, without_it_accesses_are_in_order) {
   const std::string text =
-      blocks_of({set('x', 1) + set('y', 1), get('y', 0) + get('x', 1) + keep(0) + keep(1)});
+      weak_blocks_of({weak_set('x', 1) + weak_set('y', 1),
+                      weak_get('y', 0) + weak_get('x', 1) + weak_keep(0) + weak_keep(1)});
   const runs r(text, 2, 1, 2, TIMES, "seed=1,quantum=4,resident=4");
   cr_assert_eq(r.count([](const outcome &o) { return o[0] == 1 && o[1] == 0; }), 0);
 }
 
 Test(ptx_weak, without_checks) {
   const std::string text =
-      blocks_of({set('x', 1) + set('y', 1), get('y', 0) + get('x', 1) + keep(0) + keep(1)});
+      weak_blocks_of({weak_set('x', 1) + weak_set('y', 1),
+                      weak_get('y', 0) + weak_get('x', 1) + weak_keep(0) + weak_keep(1)});
   const runs r(text, 2, 1, 2, TIMES, "seed=1,quantum=4,resident=4,weak,unchecked");
   cr_assert(r.count([](const outcome &o) { return o[0] == 1 && o[1] == 0; }) > 0);
 }
