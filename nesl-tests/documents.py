@@ -155,7 +155,9 @@ def check_words(tests, pages):
 
 def main():
     tests = Checks()
-    files = [name for name in source_files() if name.endswith(".md") and (ROOT / name).is_file()]
+    # Examples of the library are parts of a page in docs/, with its links.
+    files = [name for name in source_files() if name.endswith(".md") and (ROOT / name).is_file()
+             and not name.startswith("neslc/library/examples/")]
     docs = [name for name in files if name.startswith("docs/")]
     pages = [name for name in [*docs, "README.md", "CONTRIBUTING.md"] if not MADE.fullmatch(name)]
     for name in files:

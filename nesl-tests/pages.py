@@ -28,13 +28,13 @@ import tempfile
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-PAGES = ["README.md", "docs/tutorial.md", "docs/guide.md", "docs/language.md", "docs/library.md",
+PAGES = ["README.md", "docs/tutorial.md", "docs/guide.md", "docs/language.md", "docs/nesl-library.md",
          "docs/numpy.md", "docs/testing.md", "docs/data.md", "docs/c-api.md", "docs/libraries.md", "docs/python.md",
          "docs/python-functions.md", "docs/dataframes.md", "docs/nan.md", "docs/where-time-goes.md"]
 BLOCK = re.compile(r"^```(nesl|console|c|python) ?(\S*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 PROMPT, MORE = "<Nesl> ", "> "
 # A page, and the files of neslc/library of which it has an example of each function.
-EXAMPLES = ("docs/library.md", ["statistics", "searching", "slicing", "combinatorics", "strings", "reals",
+EXAMPLES = ("docs/nesl-library.md", ["statistics", "searching", "slicing", "combinatorics", "strings", "reals",
                                 "bits", "random"])
 # The page that calls each function whose elements need an order, which the library's reference lists.
 ORDERS = ("docs/nan.md", "docs/nesl-library.md")

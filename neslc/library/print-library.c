@@ -1,5 +1,6 @@
 /* print-library.c - writes docs/nesl-library.md: every function of the library, its type and
- * its documentation, file by file in the order of their definitions.
+ * its documentation, file by file in the order of their definitions; behind those of NAME.nesl
+ * its examples, examples/NAME.md.
  */
 #include "neslc/library/library.h"
 
@@ -81,6 +82,23 @@ static void put_title(const struct library_file *file) {
   printf("\n\n| Function | Type | Meaning |\n|---|---|---|\n");
 }
 
+/* A text of the folder examples/, if it is there. */
+static void put_example(const char *name, size_t length) {
+  char path[4096];
+  snprintf(path, sizeof path, "%s/%.*s.md", EXAMPLES, (int)length, name);
+  FILE *file = fopen(path, "r");
+  if (!file) return;
+  putchar('\n');
+  for (int c; (c = getc(file)) != EOF;) putchar(c);
+  fclose(file);
+}
+
+static void put_examples_of(const struct library_file *file) {
+  const char *slash = strrchr(file->name, '/');
+  const char *name = slash ? slash + 1 : file->name;
+  put_example(name, strcspn(name, "."));
+}
+
 static bool put_file(struct session *session, const struct library_file *file,
                      struct complaints *complaints) {
   put_title(file);
@@ -94,6 +112,7 @@ static bool put_file(struct session *session, const struct library_file *file,
     if (form.kind == FORM_FUNCTION && form.name->text[0] != '_')
       put_library_function(session, &form);
   }
+  put_examples_of(file);
   return reading == READ_END;
 }
 
@@ -118,11 +137,14 @@ int main(void) {
   bool good = session != NULL;
   if (good) {
     printf("# The NESL library\n\n"
-           "Generated from `neslc/library` by `print-library`; do not edit.\n\n"
+           "Generated from `neslc/library` by `print-library`; do not edit. The tests execute "
+           "the\n"
+           "examples.\n\n"
            "Functions marked *serial only* may not be called within an apply-to-each. Work is\n"
            "proportional to the size of arguments and result, depth is that of a scan, unless\n"
            "the meaning says otherwise. `describe NAME;` at the prompt of `nesl` says the "
            "same.\n");
+    put_example("introduction", strlen("introduction"));
     for (size_t i = 0; i < library_file_count && good; i++) {
       good = put_file(session, &library_files[i], &complaints);
     }
