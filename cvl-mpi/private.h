@@ -189,9 +189,9 @@ bool is_whole(const struct cvl_context *, uint64_t n);
 void *mpi_alloc(struct cvl_context *, size_t bytes);
 /* Ends the job. One rank alone must not skip an allocation: the others would wait for it. */
 _Noreturn void mpi_no_memory(const struct cvl_context *);
-/* mpi_alloc is for small, zeroed memory; it ends the job where memory runs out. mpi_try_alloc
- * is for large memory, which is not zeroed; it returns NULL after a fault of this rank.
- * mpi_free takes memory of both, and NULL. It may keep large memory for the next
+/* mpi_alloc allocates small, zeroed memory; it ends the job where memory runs out.
+ * mpi_try_alloc allocates large memory, which is not zeroed; it returns NULL after a fault of
+ * this rank. mpi_free takes memory of both, and NULL. It may keep large memory for the next
  * mpi_try_alloc. */
 void *mpi_try_alloc(struct cvl_context *, uint64_t site, uint64_t bytes);
 void mpi_free(struct cvl_context *, void *);
@@ -410,9 +410,9 @@ struct cvl_value keep_block(struct cvl_context *, uint64_t site, struct cvl_valu
 
 /* ---- exchange/faults.c ---- */
 
-/* Begins an operation: counts the call, and notes its site and name. Agreements do not call
- * it: a value may be a scalar on one rank and poisoned on another, so the numbers of
- * agreements may differ. */
+/* Begins an operation: counts the call, and notes its site and name. Agreements do not call it:
+ * a value may be a scalar on one rank and poisoned on another, and the first may then compute
+ * without the table. */
 void mpi_enter(struct cvl_context *, const char *function, uint64_t site);
 /* Notes what to add to the positions of faults that operations of these sites find, now or
  * later. The shift that was noted last counts. */
@@ -421,7 +421,8 @@ void note_shift(struct cvl_context *, struct shift);
 void fault_mine(struct cvl_context *, struct cvl_error);
 void fault_memory(struct cvl_context *, uint64_t site, uint64_t bytes);
 /* Returns `good`, the result of an inner function. If it is false, the fault of the inner back
- * end is moved to `mine`, with positions in the whole vector. */
+ * end is moved to `mine`, with positions in the whole vector. Notes the shift for faults that
+ * are found later. */
 bool absorb(struct cvl_context *, bool good, struct shift);
 /* Exchanges faults: afterwards `slot` has the first fault of all ranks. Returns whether there
  * is none. Waits for the inner back ends. The same exchange completes deferred values: all
@@ -440,12 +441,12 @@ bool all_true(struct cvl_context *, bool mine);
 /* ---- operations: they take the references of owned operands. They return true unless all
  * ranks know of the fault ---- */
 
-/* operations/local.c: an operation on vectors of one length, element by element, by each rank
- * on its block. */
+/* operations/local.c: executes an operation on vectors of one length, element by element, by
+ * each rank on its block. */
 bool local_call(struct cvl_context *, uint64_t site, const struct cvl_call *,
                 struct cvl_value *out);
-/* operations/segmented.c: a call whose last operand is the descriptor of its elements, by each
- * rank on its segments. */
+/* operations/segmented.c: executes a call whose last operand is the descriptor of its elements,
+ * by each rank on its segments. */
 bool segmented_call(struct cvl_context *, uint64_t site, const struct cvl_call *,
                     struct cvl_value *out);
 /* whole_segments returns a view of which all blocks end between segments, or NULL if too many
@@ -532,7 +533,7 @@ bool sort_call(struct cvl_context *, uint64_t site, const struct cvl_call *,
  * does nothing, if all ranks have all operands, or cannot know the segments. */
 bool permute_call(struct cvl_context *, uint64_t site, const struct cvl_call *,
                   struct cvl_value *out);
-/* EXTRACT and REPLACE in segments that cross ranks; it borrows the operands. */
+/* Executes EXTRACT or REPLACE in segments that cross ranks; borrows the operands. */
 bool element_call(struct cvl_context *, uint64_t site, const struct cvl_call *,
                   struct cvl_segdes *, struct cvl_value *out);
 /* operations/together.c: every rank executes the whole call. */

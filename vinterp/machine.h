@@ -88,7 +88,7 @@ enum machine_outcome {
   MACHINE_INTERRUPTED /* a signal asked for it; a diagnostic was added */
 };
 
-/* Default options: 64/64 widths, no permissions, the process's own streams. */
+/* Returns default options: 64/64 widths, no permissions, the process's own streams. */
 struct machine_options machine_default_options(void);
 /* Returns 80 % of the smaller of the computer's memory and the control group's limit. */
 uint64_t machine_default_memory(void);

@@ -25,7 +25,7 @@ unsigned comm_count(const struct comm *);
 /* Returns the rank among the processes on the same machine. */
 unsigned comm_rank_here(const struct comm *);
 
-/* What has been sent since the start of the job. */
+/* Counts of messages since the start of the job. */
 struct comm_counts {
   uint64_t collectives; /* calls of the collective functions below, except comm_exchange */
   uint64_t messages;    /* that this rank sent in comm_exchange */

@@ -7,7 +7,7 @@
 #include "cvl-mpi/private.h"
 #include "cvl/superop.h"
 
-/* What a rank needs of a parameter. */
+/* The part of a parameter that a rank needs. */
 enum need {
   NEED_NOTHING,
   NEED_DOMAIN,   /* an element for each position of its block */

@@ -16,7 +16,7 @@ struct distribution *kept_by_ranks(struct cvl_context *c, uint64_t n) {
   return made;
 }
 
-/* What a rank reports: the number of elements that it keeps, or WITHOUT_COUNTS if it does not
+/* The report of a rank: the number of elements that it keeps, or WITHOUT_COUNTS if it does not
  * know their segments; and how many of them belong to a segment that began before its block.
  */
 struct keeps {

@@ -265,8 +265,8 @@ static void split_add_output(struct draft *d, struct step *step, uint32_t *numbe
   step->out[step->op.output_count++] = value;
 }
 
-/* Finds the outputs. A step that nobody wants anything of is executed, too, since it may fail.
- * A superoperator must have an output, so it gets some. */
+/* Finds the outputs. A step whose results nobody wants is executed, too, since it may fail. It
+ * gets some output, since a superoperator must have one. */
 static void find_outputs(struct draft *d, struct step *step) {
   const struct superop *op = d->p->op;
   uint32_t *numbers = arena_alloc(&d->s->arena, (op->value_count + 1) * sizeof *numbers);

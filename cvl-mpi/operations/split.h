@@ -9,7 +9,7 @@
 
 #include <stdio.h>
 
-/* Which nodes are executed by themselves. */
+/* The nodes that are executed by themselves. */
 enum split_at {
   SPLIT_AT_EXCHANGES,     /* scatters, which are never fused, and gathers */
   SPLIT_AT_LONG_SEGMENTS, /* scans and combinations, for segments that cross ranks; reductions

@@ -9,8 +9,8 @@
 struct cvl_kernel *mpi_prepare(struct cvl_context *, const struct superop *);
 /* Prepares a step of another superoperator (split.h). `pieces` is SUPEROP_NONE, or a parameter
  * that nothing else uses: the descriptor of all reductions. Its segments may cross ranks.
- * Blocks then end between the tree's blocks of CVL_REDUCE_BLOCK elements, or anywhere if the
- * order does not matter. */
+ * Blocks then end between the tree's blocks of CVL_REDUCE_BLOCK elements, or anywhere for exact
+ * reductions and for combinations. */
 struct cvl_kernel *mpi_prepare_step(struct cvl_context *, const struct superop *,
                                     uint32_t pieces);
 /* Frees a kernel. With RAVEL_MPI_EXPLAIN in the environment it prints how often the kernel was

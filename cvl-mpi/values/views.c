@@ -162,7 +162,7 @@ static struct view *find_view(struct cvl_segdes *d, const struct distribution *a
   return NULL;
 }
 
-/* A free entry, or the one that was used least recently. */
+/* Returns a free entry, or the one that was used least recently. */
 static struct view *entry_for(struct cvl_segdes *d) {
   struct view *oldest = &d->views[0];
   for (unsigned k = 0; k < VIEWS; k++) {

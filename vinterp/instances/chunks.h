@@ -69,7 +69,7 @@ struct cut_random {
                       ended */
 };
 
-/* What one chunk has needed itself, with its weight (chunk-size.c). */
+/* The measured needs of one chunk, with its weight (chunk-size.c). */
 struct chunk_measured {
   double weight, bytes, seconds;
 };
@@ -90,7 +90,7 @@ struct chunk_way {
   struct chunk_line seconds; /* time of processors */
 };
 
-/* What chunks of a function need, as far as known. */
+/* The needs of chunks of a function, as far as known. */
 struct chunk_need {
   uint64_t chunks;        /* number of measured chunks */
   bool apart;             /* two of them have weights that separate the fixed part */
@@ -177,7 +177,7 @@ enum chunks_pass {
   CHUNKS_SUM     /* find the sizes of earlier chunks at that instruction */
 };
 
-/* What follows from a fault in a chunk. */
+/* The consequence of a fault in a chunk. */
 enum chunks_event {
   CHUNKS_NOTHING,
   CHUNKS_MEMORY, /* the chunk is halved */

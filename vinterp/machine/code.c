@@ -13,13 +13,12 @@
 /* A block being lowered. */
 struct open_block {
   const struct ir_block *block;
-  uint32_t next; /* the next binding to lower */
-  const struct ir_binding
-      *arm;        /* the IF of which it is an arm; NULL: it is the body of the function */
-  bool second;     /* the other arm is done */
-  uint32_t branch; /* location of the jump to the second arm */
-  uint32_t leave;  /* location of the first arm's jump to the end; 0: none */
-  size_t trail;    /* length of the trail when the IF began */
+  uint32_t next;                /* the next binding to lower */
+  const struct ir_binding *arm; /* the IF of which it is an arm; NULL: a function body */
+  bool second;                  /* the other arm is done */
+  uint32_t branch;              /* location of the jump to the second arm */
+  uint32_t leave;               /* location of the first arm's jump to the end; 0: none */
+  size_t trail;                 /* length of the trail when the IF began */
 };
 
 struct lowering {

@@ -7,8 +7,7 @@
 struct search {
   struct arena *arena;
   ARRAY(uint32_t) callees; /* the callees of all functions, one function after the other */
-  ARRAY(const struct ir_block *)
-  blocks; /* blocks still to be visited, since they may be nested deeply */
+  ARRAY(const struct ir_block *) blocks; /* to be visited: they may be nested deeply */
 };
 
 static void look_at_block(struct search *s, const struct ir_block *block) {

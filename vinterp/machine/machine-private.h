@@ -121,11 +121,9 @@ struct machine {
 
   struct machine *alone; /* the machine that executes calls distributed to this process
                             (instances/distribute.c), or NULL */
-  struct machine_program
-      *distributed;           /* in such a machine: its data of the dispatcher's program */
-  struct machine *dispatcher; /* in such a machine: the machine that distributes calls to it */
-  struct stop
-      apart;    /* in such a machine: the dispatcher's options.stop, as this process sees it */
+  struct machine_program *distributed; /* there: its data of the dispatcher's program */
+  struct machine *dispatcher;          /* there: the machine that distributes calls to it */
+  struct stop apart; /* there: the dispatcher's options.stop, as this process sees it */
   bool stopped; /* all processes know that one of them cannot go on with the distributed call */
   struct team *team;       /* threads that may execute chunks, or NULL */
   bool sub;                /* this is a sub-machine of the team */

@@ -69,7 +69,7 @@ void profile_superop_remember(struct profile *, uint64_t key, uint32_t row);
 void profile_call(struct profile *, uint32_t function);
 /* Counts an instruction that the function executed itself. */
 void profile_instruction(struct profile *, uint32_t function, const struct profile_entry *);
-/* What limits the size of a chunk (instances/chunks.h). */
+/* The limit that determines the size of a chunk (instances/chunks.h). */
 enum chunk_bound {
   CHUNK_FORCED,
   CHUNK_BUDGET,
@@ -81,10 +81,10 @@ enum chunk_bound {
 /* The chunks of a batch call that has been cut. */
 struct cut_counts {
   uint64_t chunks, least,
-      most;         /* number of chunks; instances of the smallest and the largest */
-  uint64_t peak;    /* most bytes that one of them needed */
-  unsigned threads; /* number of threads with chunks of their own; 0: chunks were executed
-                       in turn */
+      most;      /* number of chunks; instances of the smallest and the largest */
+  uint64_t peak; /* most bytes that one of them needed */
+  unsigned
+      threads; /* number of threads that executed chunks; 0: chunks were executed in turn */
 };
 /* Counts such a call of the function; `bound` is that of its last chunk. */
 void profile_cut(struct profile *, uint32_t function, const struct cut_counts *,
