@@ -133,8 +133,8 @@ struct machine_item {
  * that is cut into chunks (docs/internals/memory.md). `with` belongs to the consumer; `result`
  * is the number of the result on the stack, deepest first. The machine calls the functions on
  * its thread. A function that fails writes a sentence, and the run ends with it. Functions
- * that take long check for requests to stop themselves. If `wants` is set, lengths of segments
- * among the results of machine_repeat come when the program has ended, as CVL_I64. */
+ * that take long must themselves check for requests to stop. If `wants` is set, lengths of
+ * segments among the results of machine_repeat come when the program has ended, as CVL_I64. */
 enum { MACHINE_CONSUMER_PROBLEM = FILE_PROBLEM_MAX };
 struct machine_consumer {
   /* Returns whether it takes elements of this type, which have the widths of the machine. */
@@ -352,10 +352,9 @@ enum machine_cause {
 };
 struct machine_failure {
   enum machine_cause cause;
-  size_t
-      instruction;  /* number of bytes of the diagnostic's message that name the instruction */
-  uint16_t op;      /* OPERATION: enum opcode of the instruction */
-  const char *text; /* ASSERT: its text, not NUL-terminated; it belongs to the program */
+  size_t instruction; /* bytes of the diagnostic's message that name the instruction */
+  uint16_t op;        /* OPERATION: enum opcode of the instruction */
+  const char *text;   /* ASSERT: its text, not NUL-terminated; it belongs to the program */
   uint32_t text_length;
   int64_t value, limit, position; /* ASSERT: its two INTs, and the position */
   bool memory;                    /* LIMIT: memory for vectors has run out */

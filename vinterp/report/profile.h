@@ -81,10 +81,9 @@ enum chunk_bound {
 /* The chunks of a batch call that has been cut. */
 struct cut_counts {
   uint64_t chunks, least,
-      most;      /* number of chunks; instances of the smallest and the largest */
-  uint64_t peak; /* most bytes that one of them needed */
-  unsigned
-      threads; /* number of threads that executed chunks; 0: chunks were executed in turn */
+      most;         /* number of chunks; instances of the smallest and the largest */
+  uint64_t peak;    /* most bytes that one of them needed */
+  unsigned threads; /* that executed chunks; 0: chunks were executed in turn */
 };
 /* Counts such a call of the function; `bound` is that of its last chunk. */
 void profile_cut(struct profile *, uint32_t function, const struct cut_counts *,
