@@ -10,15 +10,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* WHOLE: from there on blocks pay (README.md, Distributions). */
+/* WHOLE: from this length on blocks pay (README.md, Distributions). */
 enum { GRAIN = 1024, WHOLE = 4096, SAMPLES = 1 << 12 };
-/* Bytes of vectors that all ranks keep a copy of: at most these, and that share of the limit.
- */
+/* All ranks keep copies of vectors up to so many bytes, and up to this part of the memory
+ * limit. */
 enum { COPIED_MOST = 1 << 28, COPIED_SHARE = 8 };
 
 /* ---- contexts ---- */
 
-/* RAVEL_MPI, for tests: "grain=8,whole=0,samples=2". */
+/* Reads RAVEL_MPI, for tests: "grain=8,whole=0,samples=2"; also RAVEL_MPI_FAILS,
+ * RAVEL_MPI_EXPLAIN. */
 static void read_options(struct cvl_context *c) {
   const char *text = getenv("RAVEL_MPI");
   unsigned long grain = GRAIN, whole = WHOLE, samples = SAMPLES;
@@ -31,8 +32,8 @@ static void read_options(struct cvl_context *c) {
   c->whole = c->ranks == 1 && !text ? UINT64_MAX : whole;
 }
 
-/* Ranks of one machine have different devices of those that have memory of their own, as far as
- * there are. */
+/* Returns the options of the inner back end: ranks of one machine get different devices, as
+ * long as there are enough. */
 static struct cvl_options options_here(const struct comm *comm, const struct cvl_backend *inner,
                                        const struct cvl_options *o) {
   enum { MOST = 64 };
@@ -45,7 +46,8 @@ static struct cvl_options options_here(const struct comm *comm, const struct cvl
   return own;
 }
 
-/* By the rank with the least memory: all keep the same copies. */
+/* Sets the limit of copies from the rank with the least memory, so that all keep the same
+ * copies. */
 static void limit_copies(struct cvl_context *c, uint64_t memory_limit) {
   uint64_t *all = mpi_alloc(c, c->ranks * sizeof *all);
   comm_at(c->comm, "open", 0);
@@ -87,7 +89,7 @@ static struct cvl_context *mpi_open_over(const struct cvl_backend *inner,
   return c;
 }
 
-/* Of each number that of the rank that has most. */
+/* Prints, for each number, the greatest of all ranks. */
 static void explain_sent(const struct cvl_context *c) {
   const struct comm_counts *s = &c->most;
   if (!c->explains || c->rank > 0 || (c->ranks > 1 && s->collectives == 0)) return;
@@ -168,7 +170,7 @@ static bool mpi_check(struct cvl_context *c, bool wait, struct cvl_error *e) {
   return true;
 }
 
-/* What a rank knows of itself: numbers, all of 64 bits. */
+/* The numbers that a rank reports, all of 64 bits. */
 struct numbers {
   struct cvl_statistics statistics;
   struct comm_counts sent;
@@ -187,8 +189,9 @@ static struct numbers backend_greatest(struct cvl_context *c, const struct numbe
   return found;
 }
 
-/* The greatest of each number, since the machine may decide by them; of allocations since one
- * was to fail. What is sent is this rank's. */
+/* Each number is the greatest of all ranks, since the machine may branch on it. Allocations
+ * are counted from the last call of fail_allocation. The counts of messages are this rank's.
+ */
 static struct cvl_statistics mpi_statistics(struct cvl_context *c) {
   struct numbers mine = {c->b->statistics(c->inner), comm_counts(c->comm)};
   comm_at(c->comm, "statistics", 0);
@@ -204,8 +207,8 @@ static struct cvl_statistics mpi_statistics(struct cvl_context *c) {
   return s;
 }
 
-/* Of the inner back end, or of the host's memory for exchanges; of all ranks, or of that which
- * RAVEL_MPI_FAILS says. */
+/* The n-th allocation fails in the inner back end and in the host's memory for exchanges: on
+ * all ranks, or on the one that RAVEL_MPI_FAILS names. */
 static void mpi_fail_allocation(struct cvl_context *c, uint64_t n) {
   c->armed_all = mpi_statistics(c).allocations;
   c->armed_own = c->b->statistics(c->inner).allocations;
@@ -215,7 +218,7 @@ static void mpi_fail_allocation(struct cvl_context *c, uint64_t n) {
   c->b->fail_allocation(c->inner, c->fails ? n : 0);
 }
 
-/* ---- what is not of vectors ---- */
+/* ---- processes ---- */
 
 static unsigned mpi_process(struct cvl_context *c) {
   return c->rank;
@@ -254,7 +257,8 @@ static bool mpi_sum_before(struct cvl_context *c, bool mine, uint64_t n, uint64_
 
 /* ---- operations ---- */
 
-/* Of elements that are certain the result is, too. False otherwise, and of faults. */
+/* Computes the result on the host if all operands are certain; then the result is certain,
+ * too. Returns false otherwise, and after a fault. */
 static bool certain_result(struct cvl_context *c, const struct cvl_call *call,
                            struct cvl_value *out) {
   struct cvl_value x[CALL_OPERANDS];
@@ -284,7 +288,8 @@ static bool backend_permute(struct cvl_context *c, uint64_t site, const struct c
   return true;
 }
 
-/* Of a length that is certain; false, too, if it is none. */
+/* Makes a descriptor of one segment if its length is certain. Returns false if it is not, or
+ * negative. */
 static bool certain_segment(struct cvl_context *c, const struct cvl_value *lengths,
                             struct cvl_value *out) {
   const struct cvl_value *known = mpi_certain(lengths);
@@ -311,7 +316,7 @@ static bool backend_lengths(struct cvl_context *c, uint64_t site, const struct c
   return together(c, site, call, out);
 }
 
-/* Every rank knows the length. */
+/* Every rank knows the length, so nothing is exchanged. */
 static bool backend_length_of(struct cvl_context *c, uint64_t site, const struct cvl_value *v,
                               struct cvl_value *out) {
   want(c, v, 1);
@@ -350,7 +355,7 @@ static bool mpi_apply(struct cvl_context *c, uint64_t site, const struct cvl_cal
 
 /* ---- the table ---- */
 
-/* No rank has all elements. */
+/* Nothing is exported, since no rank has all elements. */
 static bool never_export(struct cvl_context *c, const struct cvl_value *v,
                          struct cvl_export *exported) {
   (void)c, (void)v, (void)exported;

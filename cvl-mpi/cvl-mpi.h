@@ -4,8 +4,8 @@
 
 #include "cvl/cvl.h"
 
-/* The table for vectors whose blocks are held by `inner`, one for the process: a second call
- * with another one changes it. */
+/* Returns the table for vectors whose blocks are held by `inner`. There is one in a process: a
+ * second call with another back end changes it. */
 const struct cvl_backend *cvl_mpi_over(const struct cvl_backend *inner);
 
 #endif

@@ -1,4 +1,4 @@
-/* module.c - the plug-in `mpi`, with the CPU back end inside, or another one. */
+/* module.c - the plug-in `mpi`: over the CPU back end, or over another one. */
 #include "cvl-cpu/cvl-cpu.h"
 #include "cvl-mpi/cvl-mpi.h"
 

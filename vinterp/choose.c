@@ -33,8 +33,8 @@ static struct machine *machine_on(const struct cvl_backend *backend,
   return machine_new(&complete, diags);
 }
 
-/* Says why a device that there is is not used: once in a process, however many machines it
- * makes. */
+/* Says why an existing device is not used: once in a process, however many machines it makes.
+ */
 static void say_unused(const struct cvl_backend *backend, const struct machine_options *options,
                        const struct diag *why) {
   static atomic_flag said = ATOMIC_FLAG_INIT;

@@ -1,4 +1,6 @@
-/* comm.c - see comm.h. Waiting yields the processor: ranks may be more than processors. */
+/* comm.c - see comm.h. Waiting yields the processor, since there may be more ranks than
+ * processors.
+ */
 #include "cvl-mpi/exchange/comm.h"
 #include "base/job.h"
 #include "cvl-mpi/exchange/stops.h"
@@ -13,29 +15,29 @@
 #include <unistd.h>
 
 enum {
-  MESSAGE = 1 << 20,    /* bytes sent at once: what a receiver without memory drops */
-  SPIN = 1000,          /* looks before the processor is yielded, */
-  YIELDS = 2000,        /* before this process sleeps, for a while that grows: */
-  NAP_NS = 1000,        /* so much longer each time, */
-  NAP_MOST_NS = 500000, /* up to this */
-  LEAVE_SECONDS = 10,   /* for the others to come to the end, too */
-  MEET_SECONDS = 5,     /* for the others to fail as well */
-  COMPARE_SECONDS = 60  /* for the others to come to the same call */
+  MESSAGE = 1 << 20,    /* bytes of one message, and of the buffers below */
+  SPIN = 1000,          /* looks before the processor is yielded */
+  YIELDS = 2000,        /* yields before this process sleeps */
+  NAP_NS = 1000,        /* by which each sleep is longer than the one before */
+  NAP_MOST_NS = 500000, /* the longest sleep */
+  LEAVE_SECONDS = 10,   /* a rank waits so long at exit for the others */
+  MEET_SECONDS = 5,     /* a rank that fails waits so long for the others to fail, too */
+  COMPARE_SECONDS = 60  /* a debug build waits so long for the others to make the same call */
 };
 
 struct comm {
   unsigned rank, count;
-  unsigned here;  /* the rank among those on this machine */
-  MPI_Comm world; /* of this room alone */
+  unsigned here;  /* this process's rank on its machine */
+  MPI_Comm world; /* a communicator that only this room uses */
   struct comm_counts counts;
   struct stops stops;
-  const char *function; /* where the calls are */
+  const char *function; /* the function of the table that is executed, and its site */
   uint64_t site;
-  MPI_Request *requests;   /* 2 * count */
-  MPI_Status *statuses;    /* as many, which nobody reads */
-  char *zeros, *drop; /* MESSAGE bytes each */
-  uint64_t calls;          /* of a debug build */
-  uint64_t delays;         /* RAVEL_MPI_DELAYS, for tests: a state of random numbers; 0: none */
+  MPI_Request *requests; /* 2 * count */
+  MPI_Status *statuses;  /* as many; nobody reads them */
+  char *zeros, *drop; /* buffers of MESSAGE bytes: zeros to send, and received bytes to drop */
+  uint64_t calls;     /* number of calls, in a debug build */
+  uint64_t delays; /* RAVEL_MPI_DELAYS, for tests: state of a random generator; 0: no delays */
 };
 
 /* ---- waiting ---- */
@@ -46,7 +48,8 @@ static double comm_now(void) {
   return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
 }
 
-/* Ranks may be more than processors. */
+/* Yields the processor after many looks (stops.h), since there may be more ranks than
+ * processors. */
 void comm_give_way(unsigned k) {
   if (k < SPIN) return;
   if (k < SPIN + YIELDS) {
@@ -59,7 +62,7 @@ void comm_give_way(unsigned k) {
   nanosleep(&nap, NULL);
 }
 
-/* Waits for n requests; at most so many seconds, if that is not 0. */
+/* Waits for n requests. Returns false after so many seconds; 0: waits without limit. */
 static bool comm_complete(struct comm *c, MPI_Request *requests, int n, double seconds) {
   const double begun = seconds > 0 ? comm_now() : 0;
   int done = 0;
@@ -72,7 +75,8 @@ static bool comm_complete(struct comm *c, MPI_Request *requests, int n, double s
   }
 }
 
-/* Where standard error was before a command silenced its ranks (commands/process.c). */
+/* Returns the descriptor that was standard error before a command silenced its ranks
+ * (commands/process.c). */
 static int errors(void) {
   const char *number = getenv("RAVEL_ERRORS");
   return number ? atoi(number) : STDERR_FILENO;
@@ -98,7 +102,7 @@ static void read_delays(struct comm *c) {
   if (text) c->delays = (strtoull(text, NULL, 10) * 64 + c->rank + 1) * UINT64_C(2654435769);
 }
 
-/* One time in eight, up to half a millisecond. */
+/* Sleeps up to half a millisecond, in one call of eight. */
 static void delay(struct comm *c) {
   enum { SELDOM = 8, MOST_NS = 500000 };
   if (!c->delays || comm_draw(c) % SELDOM) return;
@@ -106,7 +110,7 @@ static void delay(struct comm *c) {
   nanosleep(&t, NULL);
 }
 
-/* How far from this rank the first one is that something is sent to. */
+/* Returns the distance from this rank to the first one that it sends to. */
 static unsigned first_distance(struct comm *c) {
   return c->delays && c->count > 1 ? (unsigned)(comm_draw(c) % (c->count - 1)) : 0;
 }
@@ -150,7 +154,7 @@ static _Noreturn void waited(struct comm *c, const struct call *here) {
   end_job(c, text);
 }
 
-/* Compares the call to come with those of the others. */
+/* Compares the coming call with those of the other ranks. */
 static void comm_compare(struct comm *c, const char *name) {
   const struct call here = call_here(c, name);
   struct call *all = calloc(c->count, sizeof *all);
@@ -186,7 +190,8 @@ static struct comm *joined;
 
 enum { TAG_LEAVE = 1, TAG_EXCHANGE, TAG_MEET, TAG_STOP };
 
-/* Rank 0 learns who has come to the end; a message if not all have. */
+/* Rank 0 waits until all have come to the end; it ends the job with a message if one does not.
+ */
 static void wait_for_others(struct comm *c) {
   char text[64];
   for (unsigned r = 1; r < c->count; r++)
@@ -198,7 +203,7 @@ static void wait_for_others(struct comm *c) {
   }
 }
 
-/* At exit, since whoever ends may do so anywhere. A rank that ends alone ends the job. */
+/* Called at exit, since a rank may exit from anywhere. A rank that exits alone ends the job. */
 static void comm_leave(void) {
   struct comm *c = joined;
   int over = 0;
@@ -241,7 +246,8 @@ static bool comm_prepare(struct comm *c) {
          stops_init(&c->stops, c->world, TAG_STOP);
 }
 
-/* Another MPI's mpirun starts processes of which each believes that it is alone. */
+/* Tells whether MPI knows all processes of the job. The mpirun of another MPI starts processes
+ * of which each believes that it is alone. */
 static bool same_job(const char **why) {
   int count = 1;
   MPI_Comm_size(MPI_COMM_WORLD, &count);
@@ -330,7 +336,7 @@ void comm_broadcast(struct comm *c, void *data, uint64_t bytes) {
   }
 }
 
-/* ---- exchange: a message of each rank to each at a time ---- */
+/* ---- exchange: in each round one message from each rank to each ---- */
 
 static uint64_t message_bytes(const struct comm_block *b, uint64_t done) {
   const uint64_t left = b->bytes > done ? b->bytes - done : 0;
@@ -365,7 +371,7 @@ static int begin_receive(struct comm *c, unsigned r, const struct comm_block *b,
   return 1;
 }
 
-/* What is dropped goes to one buffer, one message at a time. All sends have begun. */
+/* Receives a message that is dropped, into the one buffer. All sends have begun before. */
 static void comm_drop(struct comm *c, unsigned r, const struct comm_block *b, uint64_t done) {
   const uint64_t n = message_bytes(b, done);
   MPI_Request request;
@@ -410,7 +416,7 @@ void comm_exchange(struct comm *c, const struct comm_block *send,
     exchange_round(c, send, receive, done);
 }
 
-/* ---- what all ranks end, or fail in ---- */
+/* ---- ending or failing together ---- */
 
 unsigned comm_stops(struct comm *c, uint64_t epoch, unsigned wish) {
   return stops_decide(&c->stops, epoch, wish);

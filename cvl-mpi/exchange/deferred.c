@@ -1,5 +1,5 @@
 /* deferred.c - see deferred.h. All ranks enter, want and release the same values in the same
- * order, so what waits is the same on all of them.
+ * order, so the same values are deferred on all of them.
  */
 #include "cvl-mpi/exchange/deferred.h"
 
@@ -10,8 +10,8 @@
 
 /* ---- entering and leaving ---- */
 
-/* Of the symbols that were given last the sizes are kept: of those before nobody has one, since
- * the machine asks for the sizes of the operands of an operation and then resolves them. */
+/* The sizes of the latest symbols are kept. Nobody has an older symbol, since the machine asks
+ * for the sizes of the operands of an operation and then resolves them. */
 enum { SIZES = 1 << 14 };
 
 static void unlink_deferred(struct cvl_context *c, struct deferred *p) {
@@ -42,7 +42,7 @@ void deferred_add(struct cvl_context *c, struct deferred *p, bool sizes_known,
   c->deferred_end = &p->next;
 }
 
-/* Nobody waits for p any more. */
+/* The vector and the descriptor of p no longer wait for it. */
 static void detach(struct deferred *p) {
   if (p->vector) p->vector->deferred = NULL;
   if (p->segdes) p->segdes->deferred = NULL;
@@ -74,13 +74,13 @@ void deferred_size(struct cvl_context *c, const struct deferred *p, uint64_t n) 
 
 /* ---- a round ---- */
 
-enum { ALIGNED = 8 }; /* bytes: what ranks say begins at multiples of them */
+enum { ALIGNED = 8 }; /* bytes: each part of a round begins at a multiple of them */
 
 static size_t aligned(size_t bytes) {
   return (bytes + ALIGNED - 1) / ALIGNED * ALIGNED;
 }
 
-/* Takes what waits out of the context's list, in order; what is not heavy only. */
+/* Takes deferred values out of the context's list, in order; heavy ones only with `heavy`. */
 static struct deferred *deferred_take(struct cvl_context *c, bool heavy) {
   struct deferred *list = NULL, **end = &list, *next;
   for (struct deferred *p = c->deferred; p; p = next) {
@@ -112,7 +112,7 @@ void round_gather(struct cvl_context *c, struct round *r) {
   if (r->bytes > 0) comm_gather(c->comm, r->mine, r->bytes, r->all);
 }
 
-/* What has arrived waits no more, but may be made to wait for something else. */
+/* Completes p's values from what has arrived. They are complete then, or deferred once more. */
 static void deferred_complete(struct cvl_context *c, struct deferred *p, const char *all,
                               size_t stride) {
   struct cvl_vector *v = p->vector;
@@ -175,7 +175,7 @@ void want(struct cvl_context *c, const struct cvl_value *operands, unsigned n) {
   }
 }
 
-/* ---- elements that are to be on other ranks: all, of short vectors ---- */
+/* ---- elements that move to other ranks: short vectors go to all ---- */
 
 struct blocks {
   struct deferred p;
@@ -188,7 +188,7 @@ static void say_block(struct cvl_context *c, struct deferred *p, void *to) {
   inner_read(c, p->site, &v->local, 0, n, to);
 }
 
-/* The vector's elements are now these, which are distributed as `at`. */
+/* Replaces the vector's elements by `local`, distributed as `at`. */
 static void become(struct cvl_context *c, struct cvl_vector *v, struct distribution *at,
                    struct cvl_value local) {
   release_inner(c, &v->local);
@@ -242,7 +242,8 @@ static uint64_t longest_block(const struct distribution *at) {
   return most;
 }
 
-/* In a collective all ranks say as much as one of them. */
+/* Tells whether blocks are so even that a collective pays, in which all ranks send as much as
+ * the longest block. */
 static bool is_even(const struct cvl_context *c, const struct distribution *at) {
   return longest_block(at) * c->ranks <= MOST_SAID;
 }

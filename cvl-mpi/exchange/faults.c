@@ -1,11 +1,12 @@
-/* faults.c - faults of this rank, and the first one of all (README.md, Ranks agree). */
+/* faults.c - faults of this rank, and the first fault of all ranks (README.md, Ranks agree). */
 #include "cvl-mpi/exchange/deferred.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* What an operation checks first: sizes, memory, then elements, uses twice after all other. */
+/* Returns the order in which an operation checks: sizes, memory, elements, and at the end
+ * duplicates. */
 static int rank_of_kind(enum cvl_error_kind kind) {
   switch ((int)kind) {
   case CVL_E_SIZE: return 0;
@@ -15,9 +16,9 @@ static int rank_of_kind(enum cvl_error_kind kind) {
   }
 }
 
-/* A rank without memory sends zeros, which may be faults where they come: in the same call, or
- * in later ones of earlier sites, as combinations are executed in rounds. Those do not count.
- */
+/* Returns whether fault a is the reason for fault b. A rank without memory sends zeros, which
+ * may be faults where they arrive: in the same call, or in later calls of earlier sites, since
+ * combinations are executed in rounds. Such faults do not count. */
 static bool is_why(const struct fault *a, const struct fault *b) {
   return a->error.kind == CVL_E_MEMORY && a->call < b->call;
 }
@@ -37,7 +38,7 @@ void mpi_enter(struct cvl_context *c, const char *function, uint64_t site) {
   comm_at(c->comm, function, site);
 }
 
-/* Whether a rank may have such a fault in what all ranks do alike. */
+/* Returns whether one rank alone may have such a fault in work that all ranks do alike. */
 static bool is_of_one(enum cvl_error_kind kind) {
   return kind == CVL_E_MEMORY || kind == CVL_E_STOPPED || kind == CVL_E_DEVICE;
 }
@@ -68,7 +69,7 @@ void note_shift(struct cvl_context *c, struct shift s) {
   c->shifts[c->shift_count++] = s;
 }
 
-/* Kinds whose position or segment is one of the whole vector. */
+/* Returns whether the position and the segment of such a fault are in the whole vector. */
 static bool faults_has_position(enum cvl_error_kind kind) {
   return kind != CVL_E_SIZE && kind != CVL_E_MEMORY && kind != CVL_E_STOPPED &&
          kind != CVL_E_DEVICE;
@@ -86,7 +87,7 @@ static struct cvl_error shifted(const struct cvl_context *c, struct cvl_error e)
   return e;
 }
 
-enum { SHIFTS = 1 << 12 }; /* that are kept before the inner back end is waited for */
+enum { SHIFTS = 1 << 12 }; /* the most that are kept before the inner back end is waited for */
 
 static void take_inner(struct cvl_context *c, bool wait) {
   struct cvl_error e;
@@ -95,7 +96,8 @@ static void take_inner(struct cvl_context *c, bool wait) {
 }
 
 bool absorb(struct cvl_context *c, bool good, struct shift s) {
-  /* None is noted, too, where one before may be of the same site: steps of a superoperator. */
+  /* A shift of 0 is noted, too, if an earlier one may have the same site, as steps of a
+   * superoperator do. */
   if (s.position > 0 || s.segment > 0 || (s.sites > 0 && c->shift_count > 0)) note_shift(c, s);
   if (!good) take_inner(c, false);
   if (c->shift_count >= SHIFTS) take_inner(c, true);
@@ -118,7 +120,7 @@ static struct report report_of(const struct cvl_context *c) {
   return r;
 }
 
-/* What of all ranks comes first. */
+/* Sets the slot to the fault of all ranks that comes first. */
 static void find_first(struct cvl_context *c, struct report mine) {
   struct report *all = mpi_alloc(c, c->ranks * sizeof *all), *first = all;
   comm_gather(c->comm, &mine, sizeof mine, all);
@@ -133,14 +135,14 @@ static void find_first(struct cvl_context *c, struct report mine) {
   mpi_free(c, all);
 }
 
-/* Whether a rank has said so, in the word with which a round begins. */
+/* Returns whether a rank has a fault: the first word of its bytes says so. */
 static bool any_says(const struct cvl_context *c, const struct round *round) {
   bool any = false;
   for (unsigned r = 0; r < c->ranks; r++) any = any || round->all[r * round->bytes];
   return any;
 }
 
-/* Ranks report only if one has something to report. */
+/* Ranks report their faults only if one has a fault. */
 bool agree_with(struct cvl_context *c, bool heavy) {
   struct round round = round_begin(c, heavy, sizeof(uint64_t));
   take_inner(c, true);
@@ -148,7 +150,8 @@ bool agree_with(struct cvl_context *c, bool heavy) {
   round_gather(c, &round);
   if (any_says(c, &round)) find_first(c, report_of(c));
   if (c->slot.error.kind == CVL_E_MEMORY) copies_drop(c);
-  /* After a fault ranks may have computed different scalars themselves. */
+  /* After a fault ranks may have computed different scalars on their own, so counters restart.
+   */
   c->calls = c->slot.call = 0;
   c->mine.error.kind = CVL_E_NONE;
   c->alone = CVL_E_NONE;

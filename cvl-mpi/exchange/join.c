@@ -1,7 +1,7 @@
-/* join.c - reductions of one segment that is on several ranks, from what each rank has reduced
- * of it: values of one level of the tree of trees.h, which ranks bring to the next levels until
- * there are few. These all ranks say to all, when somebody wants the result, and each
- * combines them itself on the host.
+/* join.c - reductions of one segment that is on several ranks, from the partial results of
+ * each rank. These are values of one level of the tree of trees.h. Ranks compute further
+ * levels until few values are left. When somebody wants the result, all ranks send these to
+ * all, and each combines them on the host.
  */
 #include "cvl-mpi/exchange/deferred.h"
 #include "cvl/scalar.h"
@@ -16,7 +16,7 @@ static void join_combine(const struct cvl_context *c, enum cvl_op op, struct cvl
   cvl_scalar_combine(c->int_elem, c->float_elem, op, a, b);
 }
 
-/* A block of the tree, to its first element. What would be padded is left out. */
+/* Reduces a block of the tree to its first element. Padding is left out. */
 static void reduce_block(const struct cvl_context *c, enum cvl_op op, struct cvl_value *x,
                          uint64_t n) {
   const uint64_t lanes = least(n, CVL_REDUCE_LANES);
@@ -26,7 +26,7 @@ static void reduce_block(const struct cvl_context *c, enum cvl_op op, struct cvl
   }
 }
 
-/* All levels. */
+/* Reduces all levels of the tree. */
 static void reduce_values(const struct cvl_context *c, enum cvl_op op, struct cvl_value *x,
                           uint64_t n) {
   for (; n > 1; n = tree_blocks(n)) {
@@ -38,13 +38,13 @@ static void reduce_values(const struct cvl_context *c, enum cvl_op op, struct cv
   }
 }
 
-/* ---- what waits ---- */
+/* ---- the deferred result ---- */
 
 struct join {
   struct deferred p;
   enum cvl_op op;
   enum cvl_elem elem;
-  uint64_t *counts; /* values of each rank */
+  uint64_t *counts; /* the number of values of each rank */
   struct cvl_value local;
 };
 
@@ -53,7 +53,7 @@ static void say_values(struct cvl_context *c, struct deferred *p, void *to) {
   inner_read(c, p->site, &j->local, 0, j->counts[c->rank], to);
 }
 
-/* What all ranks have said, as scalars; the caller frees them. */
+/* Returns the values of all ranks as scalars; the caller frees them. */
 static struct cvl_value *join_values_of(struct cvl_context *c, const struct join *j,
                                         const char *all, size_t stride, uint64_t *n) {
   const size_t bytes = elem_info(j->elem)->bytes;
@@ -101,7 +101,7 @@ static uint64_t join_sum(const struct cvl_context *c, const uint64_t *counts) {
   return n;
 }
 
-/* Takes v and the descriptor. */
+/* Reduces v by the descriptor d; takes both. */
 static struct cvl_value inner_reduce(struct cvl_context *c, uint64_t site, enum cvl_op op,
                                      struct cvl_value v, struct cvl_value d) {
   const struct cvl_call call = {.kind = CALL_REDUCE, .op = op, .count = 2, .operand = {v, d}};
@@ -110,7 +110,7 @@ static struct cvl_value inner_reduce(struct cvl_context *c, uint64_t site, enum 
   return out[0];
 }
 
-/* The order does not matter: each rank has one value afterwards, or none. */
+/* Reduces each rank's values to at most one, where the order does not matter. */
 static void reduce_own(struct cvl_context *c, struct join *j) {
   const uint64_t n = j->counts[c->rank];
   j->local.owned = j->local.form != CVL_NOTHING;
@@ -118,7 +118,7 @@ static void reduce_own(struct cvl_context *c, struct join *j) {
   for (unsigned r = 0; r < c->ranks; r++) j->counts[r] = j->counts[r] > 0;
 }
 
-/* Blocks of the tree from n values on. */
+/* Returns an inner descriptor of the tree's blocks of n values. */
 static struct cvl_value blocks_descriptor(struct cvl_context *c, uint64_t site, uint64_t n) {
   const uint64_t count = tree_blocks(n);
   int64_t *lengths = mpi_alloc(c, (count + 1) * sizeof *lengths);
@@ -132,7 +132,7 @@ static struct cvl_value blocks_descriptor(struct cvl_context *c, uint64_t site, 
   return d;
 }
 
-/* Ranks have whole blocks of the tree. */
+/* Returns a distribution like `at` in which ranks have whole blocks of the tree. */
 static struct distribution *by_blocks(struct cvl_context *c, const struct distribution *at) {
   uint64_t *counts = mpi_alloc(c, c->ranks * sizeof *counts), before = 0;
   for (unsigned r = 0; r < c->ranks; r++) {
@@ -145,7 +145,7 @@ static struct distribution *by_blocks(struct cvl_context *c, const struct distri
   return made;
 }
 
-/* The next level of the tree: values cross the end of a block, less than 1,024. */
+/* Computes the next level of the tree. Less than 1,024 values cross the end of a block. */
 static void reduce_level(struct cvl_context *c, struct join *j) {
   const uint64_t site = j->p.site;
   struct distribution *at = distribution_of_counts(c, j->counts), *to = by_blocks(c, at);

@@ -1,4 +1,4 @@
-/* moves.c - the same elements on other ranks: ranges of a vector, which all ranks know. */
+/* moves.c - elements moved to other ranks: ranges of a vector that all ranks know. */
 #include "cvl-mpi/private.h"
 
 #include <stdlib.h>
@@ -11,14 +11,15 @@ static struct range intersection(struct range a, struct range b) {
   return (struct range){first, first < end ? end - first : 0};
 }
 
-/* ---- an exchange of ranges: what crosses ranks goes through the host's memory ---- */
+/* ---- an exchange of ranges, through the host's memory ---- */
 
 struct crossing {
-  const struct range *ranges; /* rank r is to have ranges[r] */
-  bool whole;                 /* all ranks are to have all, the same */
+  const struct range *ranges; /* rank r wants ranges[r] */
+  bool whole;                 /* all ranks want all elements, and must get the same */
   size_t bytes;               /* of an element */
   struct comm_block *send, *receive;
-  char *out, *in; /* what is sent and received, by ranks; NULL: poisoned, no memory */
+  char *out, *in; /* bytes sent and received, in the order of ranks; NULL: poisoned, or no
+                     memory */
   uint64_t out_bytes, in_bytes;
 };
 
@@ -46,7 +47,7 @@ static void moves_measure(struct cvl_context *c, const struct cvl_vector *v,
   }
 }
 
-/* Copies what is to be sent from the inner back end; false if it is poisoned. */
+/* Copies the elements to send from the inner back end. Returns false if they are poisoned. */
 static bool moves_load(struct cvl_context *c, uint64_t site, const struct cvl_vector *v,
                        struct crossing *x) {
   const uint64_t first = distribution_range(v->at, c->rank).first;
@@ -85,7 +86,7 @@ static void cross(struct cvl_context *c, uint64_t site, const struct cvl_vector 
 
 /* ---- moves ---- */
 
-/* What other ranks have of a block that is poisoned. */
+/* Fills the part of a poisoned block with the zeros that other ranks receive for it. */
 static bool fill_zeros(struct cvl_context *c, uint64_t site, const struct cvl_vector *v,
                        struct range own, const struct cvl_value *target) {
   const enum cvl_elem elem = (enum cvl_elem)v->elem;
@@ -126,7 +127,7 @@ static bool fill_received(struct cvl_context *c, uint64_t site, const struct cvl
   return true;
 }
 
-/* The range of this rank, from its own elements and those received. */
+/* Returns the range of this rank, from its own elements and the received ones. */
 static struct cvl_value assembled(struct cvl_context *c, uint64_t site,
                                   const struct cvl_vector *v, const struct crossing *x) {
   const struct range wanted = x->ranges[c->rank];
@@ -142,7 +143,7 @@ static struct cvl_value assembled(struct cvl_context *c, uint64_t site,
   return nothing();
 }
 
-/* Of a vector in blocks. */
+/* Returns elements ranges[r] on rank r of a vector in blocks. */
 static struct cvl_value moves_exchanged(struct cvl_context *c, uint64_t site,
                                         const struct cvl_value *v, const struct range *ranges,
                                         bool whole) {
@@ -162,7 +163,7 @@ struct cvl_value move_ranges(struct cvl_context *c, uint64_t site, const struct 
   return moves_exchanged(c, site, v, ranges, false);
 }
 
-/* ---- copies of what all ranks want more than once ---- */
+/* ---- copies of vectors that all ranks want more than once ---- */
 
 static uint64_t moves_bytes_of(const struct cvl_vector *v) {
   return v->n * elem_info((enum cvl_elem)v->elem)->bytes;
@@ -182,7 +183,7 @@ void copies_drop(struct cvl_context *c) {
   while (c->copy_count > 0) copy_drop(c, c->copies[0]);
 }
 
-/* Takes the copy; old ones give way. */
+/* Keeps a copy, which it takes; the oldest copies are dropped where they are too many. */
 static void copy_keep(struct cvl_context *c, struct cvl_vector *v, struct cvl_value copy) {
   while (c->copy_count == COPIES || c->copied_bytes + moves_bytes_of(v) > c->copied_most)
     copy_drop(c, c->copies[0]);
@@ -193,7 +194,7 @@ static void copy_keep(struct cvl_context *c, struct cvl_vector *v, struct cvl_va
   v->copy.owned = 0;
 }
 
-/* Of a vector in blocks that is wanted again and does not end with this use. */
+/* Returns whether a vector in blocks has been wanted before and does not end with this use. */
 static bool is_worth_keeping(const struct cvl_context *c, const struct cvl_value *operand) {
   struct cvl_vector *v = operand->as.vector;
   const bool again = v->wanted_whole;
@@ -201,7 +202,7 @@ static bool is_worth_keeping(const struct cvl_context *c, const struct cvl_value
   return again && !operand->owned && moves_bytes_of(v) <= c->copied_most;
 }
 
-/* All of it, owned, or borrowed from v. */
+/* Returns all elements, owned, or borrowed from v. */
 static struct cvl_value everything(struct cvl_context *c, uint64_t site,
                                    const struct cvl_value *operand) {
   struct cvl_vector *v = operand->as.vector;
@@ -233,7 +234,8 @@ struct cvl_value move_whole(struct cvl_context *c, uint64_t site, const struct c
   return mpi_at(v) ? everything(c, site, v) : inner_of(v, true);
 }
 
-/* Where the block of a rank is poisoned, all have zeros: it must not differ from the others. */
+/* Where the block of a rank is poisoned, all ranks have zeros, since none may differ from the
+ * others. */
 struct cvl_value move_all(struct cvl_context *c, uint64_t site, const struct cvl_value *v) {
   struct range *ranges = ranges_same(c, 0, mpi_length(v));
   const struct cvl_value moved = moves_exchanged(c, site, v, ranges, true);
@@ -333,7 +335,7 @@ void gather_answers(struct cvl_context *c, uint64_t n, const unsigned *holder, s
   mpi_free(c, known);
 }
 
-/* ---- blocks of what all have ---- */
+/* ---- blocks of elements that all ranks have ---- */
 
 struct cvl_value keep_block(struct cvl_context *c, uint64_t site, struct cvl_value whole,
                             struct range block) {

@@ -1,6 +1,7 @@
-/* stops.c - see stops.h. Messages of a rank arrive in order, and none begins another round
- * before it has all promises of this one: so each has one message of a rank at a time to look
- * for. */
+/* stops.c - see stops.h. Messages of a rank arrive in order, and no rank begins another round
+ * before it has all promises of this one. So each rank has at most one message of each other
+ * rank to look for.
+ */
 #include "cvl-mpi/exchange/stops.h"
 
 #include <limits.h>
@@ -19,14 +20,15 @@ bool stops_init(struct stops *s, MPI_Comm world, int tag) {
 
 static void begin_round(struct stops *s) {
   MPI_Status ignored;
-  for (int r = 0; r < s->count; r++) MPI_Wait(&s->sent[r], &ignored); /* heard long ago */
+  for (int r = 0; r < s->count; r++) MPI_Wait(&s->sent[r], &ignored); /* received long ago */
   memset(s->promises, 0, (size_t)s->count * sizeof *s->promises);
   s->asked = true;
   s->missing = s->count - 1;
   s->last = 0;
 }
 
-/* Takes the promise of a rank, if it has come; of any that has begun a round. */
+/* Receives the promise of a rank, if it has come; MPI_ANY_SOURCE: of any that has begun a
+ * round. */
 static void hear(struct stops *s, int from) {
   MPI_Status status;
   struct promise p;

@@ -1,10 +1,10 @@
 /* stops.h - how ranks agree on a step at which all of them end their work.
  *
- * Ranks pass the same *steps*, but at different times, and may at any time find that work is to
- * end: a limit is over, a signal has come. One that does promises the others to wait at its
- * present step until it knows their promises; whoever hears of that promises its own next step:
- * at the step itself, or while it waits for others in between. The greatest step that was
- * promised is the one at which all end, since none is beyond it. Where nobody wants to end, a
+ * Ranks pass the same *steps*, but at different times. Each may find at any time that work is
+ * to end: a limit is over, or a signal has come. Such a rank promises the others to wait at
+ * its present step until it knows their promises. A rank that hears of it promises its own
+ * next step: at that step, or while it waits for others in between. The greatest promised step
+ * is the one at which all end, since no rank is beyond it. As long as nobody wants to end, a
  * step is one look for a message.
  */
 #ifndef RAVEL_MPI_STOPS_H
@@ -14,7 +14,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* One that a rank has promised; `wish` is why it wants to end, in this epoch, or 0. */
+/* The step at which a rank has promised to wait. `wish` says why it wants to end in this
+ * epoch, or is 0. */
 struct promise {
   uint64_t step, epoch, wish;
 };
@@ -22,23 +23,23 @@ struct promise {
 struct stops {
   MPI_Comm world;
   int rank, count, tag;
-  uint64_t step;            /* this rank's */
-  bool asked;               /* somebody has promised; then */
-  int missing;              /* so many promises are still to come, */
-  uint64_t last;            /* the greatest step of the others, */
-  struct promise *promises; /* by ranks; of step 0: not yet */
+  uint64_t step;            /* this rank's present step */
+  bool asked;               /* somebody has promised: a round is in progress */
+  int missing;              /* promises that are still to come, in a round */
+  uint64_t last;            /* the greatest promised step, in a round */
+  struct promise *promises; /* by ranks; step 0: not yet promised */
   MPI_Request *sent;
 };
 
-/* False without memory. */
+/* Returns false if memory runs out. */
 bool stops_init(struct stops *, MPI_Comm, int tag);
-/* While a rank waits for others: it hears them. */
+/* Receives promises of others; called while a rank waits for them. */
 void stops_look(struct stops *);
-/* The next step; `wish` is 0, or why this rank wants to end work of this epoch. 0, or of all
- * wishes of this epoch the greatest: the same on all ranks. */
+/* Passes to the next step. `wish` is 0, or says why this rank wants to end work of this epoch.
+ * Returns 0 to go on, or the greatest wish of this epoch: the same on all ranks. */
 unsigned stops_decide(struct stops *, uint64_t epoch, unsigned wish);
 
-/* comm.c: lets others have the processor after so many looks. */
+/* Lets other processes have the processor after so many looks (comm.c). */
 void comm_give_way(unsigned looks);
 
 #endif

@@ -1,13 +1,13 @@
-/* combine-scan.c - scans by a function of the program's own, in segments that go on on other
- * ranks: the tree that keeps order (trees.h), whose blocks of CVL_REDUCE_BLOCK elements are
- * whole on a rank.
+/* combine-scan.c - scans by a user-defined function in segments that cross ranks. They follow
+ * the tree that keeps order (trees.h), whose blocks of CVL_REDUCE_BLOCK elements are whole on
+ * a rank.
  *
- * A block of the tree is an element of the same tree one level of blocks higher: what comes
+ * A block of the tree is an element of the same tree one level of blocks higher. The value
  * before it is the exclusive scan of the totals of blocks. So every rank reduces its blocks,
- * all get the totals, each scans them, and goes on with its elements from what comes before
- * them (run_tiles of the inner back end). If there are too many totals for that, they are a
- * vector in blocks, which this back end scans. Where a segment begins on a rank, its scan is
- * that of a segment that ends with the rank's block.
+ * all ranks get the totals, and each rank scans them. Then it scans its elements, beginning
+ * with the value before them (run_tiles of the inner back end). If there are too many totals
+ * for that, they become a vector in blocks, which this back end scans. A segment that begins
+ * on a rank is scanned there as if it ended with the rank's block.
  */
 #include "cvl-mpi/operations/combine-scan.h"
 
@@ -23,20 +23,22 @@ struct scanning {
   uint64_t site;
   const struct view *view;
   struct pieces own;
-  uint64_t head;    /* elements of the first segment, if it has begun before */
-  uint64_t longest; /* the most totals that a rank has for others */
-  /* Totals of all blocks of segments that go on, one segment behind the other, each with one
-   * element more, which nothing reads: as many as `lengths`, and where this rank's are. */
+  uint64_t head;    /* elements of the first segment, if it begins on a rank before */
+  uint64_t longest; /* the most totals that one rank sends */
+  /* The vector of the totals of all blocks of segments that cross ranks, one segment after the
+   * other. Each segment has one more element, which nothing reads. The vector has n elements
+   * in `segments` segments of `lengths`; this rank's begin at `first`. */
   uint64_t segments, n, first;
   int64_t *lengths;
 };
 
-/* Whether the segment that has begun before a rank ends on it. */
+/* Returns whether a segment that begins before a rank ends on it. */
 static bool head_ends(const struct view *v, unsigned rank, const struct pieces *p) {
   return p->head > 0 && !(view_goes_on(v, rank) && p->tail == 0 && p->segments.n == 1);
 }
 
-/* Those that all ranks get: 2^20 where vectors of up to 4,096 elements are on all. */
+/* Returns the most totals that all ranks get: 2^20 where vectors of up to 4,096 elements are
+ * on all ranks. */
 static uint64_t most_totals(const struct cvl_context *c) {
   return c->whole * c->whole / 16;
 }
@@ -49,7 +51,7 @@ static uint64_t totals_for_others(const struct pieces *p) {
   return p->head + p->tail;
 }
 
-/* Blocks of a rank go to the segment at hand, or to a new one. */
+/* Adds blocks of a rank to the current segment, or to a new one that `begins`. */
 static void add_blocks(struct scanning *s, uint64_t blocks, bool begins, bool ends) {
   s->segments += begins;
   s->lengths[s->segments - 1] += (int64_t)blocks + ends;
@@ -76,7 +78,8 @@ static bool is_poisoned(const struct cvl_context *c, const struct cvl_value *in,
   return poisoned;
 }
 
-/* The results of a kernel on operands, which it takes: owned. False: poisoned. */
+/* Runs a kernel on operands, which it takes. The results are owned. Returns false if they are
+ * poisoned. */
 static bool combine_scan_run_kernel(struct cvl_context *c, const struct scanning *s,
                                     const struct superop *op, struct cvl_kernel *kernel,
                                     const struct cvl_value *in, const struct cvl_value *before,
@@ -94,8 +97,8 @@ static bool combine_scan_run_kernel(struct cvl_context *c, const struct scanning
   return good;
 }
 
-/* What is derived from the scan, by the inner back end, on columns of n elements, which it
- * borrows, in `segments` of a descriptor, which it takes. */
+/* Runs a derived superoperator (scan-kernels.h) on the inner back end. It borrows columns of n
+ * elements, in `segments` segments of a descriptor, which it takes. */
 static bool run_derived(struct cvl_context *c, const struct scanning *s,
                         const struct derived *d, const struct cvl_value *columns, uint64_t n,
                         uint64_t segments, struct cvl_value descriptor, struct cvl_value *out) {
@@ -110,13 +113,13 @@ static bool run_derived(struct cvl_context *c, const struct scanning *s,
 
 /* ---- totals ---- */
 
-/* Pieces of this rank's block: blocks of the tree, and whole segments. */
+/* Returns the number of pieces of this rank's block: blocks of the tree, and whole segments. */
 static uint64_t piece_count(const struct pieces *p) {
   return totals_for_others(p) + p->segments.n - (p->head > 0) - (p->tail > 0);
 }
 
-/* Of each column the totals of all pieces, owned; CVL_NOTHING: poisoned, or nobody wants any.
- */
+/* Finds the totals of all pieces for each column, owned. They are CVL_NOTHING if they are
+ * poisoned, or nobody wants any. */
 static bool combine_scan_find_totals(struct cvl_context *c, const struct scanning *s,
                                      const struct cvl_value *in, struct cvl_value *totals) {
   struct cvl_value columns[SUPEROP_COLUMNS_MAX];
@@ -131,7 +134,7 @@ static bool combine_scan_find_totals(struct cvl_context *c, const struct scannin
 
 /* ---- totals on all ranks ---- */
 
-/* Reads of a column what this rank has for others to `to`. */
+/* Reads this rank's totals of a column that others need. */
 static bool read_totals(struct cvl_context *c, const struct scanning *s,
                         const struct cvl_value *v, size_t bytes, char *to) {
   const struct pieces *p = &s->own;
@@ -146,7 +149,8 @@ static size_t totals_bytes(const struct scanning *s) {
   return bytes;
 }
 
-/* Column k of all totals, `from` bytes behind the beginning of what each rank has sent. */
+/* Returns column k of all totals, owned. Its bytes begin at `from` in what each rank has sent.
+ */
 static struct cvl_value all_totals(struct cvl_context *c, const struct scanning *s, uint32_t k,
                                    const char *all, size_t from) {
   const size_t bytes = combine_scan_bytes_of(s, k), each = totals_bytes(s);
@@ -166,8 +170,8 @@ static struct cvl_value all_totals(struct cvl_context *c, const struct scanning 
   return v;
 }
 
-/* The scan of all totals: what comes before this rank's blocks of the segment that has begun
- * before, and behind the last one if it is full. */
+/* Scans all totals, and returns the values before this rank's blocks of the segment that
+ * begins on a rank before. The last of them is behind the last block, if that is full. */
 static bool scan_totals(struct cvl_context *c, const struct scanning *s, const char *all,
                         struct cvl_value *before) {
   struct cvl_value columns[SUPEROP_COLUMNS_MAX], out[SUPEROP_COLUMNS_MAX], d = nothing();
@@ -188,7 +192,7 @@ static bool scan_totals(struct cvl_context *c, const struct scanning *s, const c
   return good;
 }
 
-/* Every rank gets all totals. */
+/* Finds the values before this rank's blocks from all totals, which every rank gets. */
 static bool before_from_all(struct cvl_context *c, const struct scanning *s,
                             const struct cvl_value *totals, struct cvl_value *before) {
   const size_t bytes = totals_bytes(s);
@@ -208,7 +212,8 @@ static bool before_from_all(struct cvl_context *c, const struct scanning *s,
 
 /* ---- totals in blocks ---- */
 
-/* Of the vector of all totals what a rank has; what of its scan it wants. */
+/* The elements of the vector of all totals that a rank has, and those of its scan that the
+ * rank wants. */
 static uint64_t combine_scan_totals_of(const struct scanning *s, unsigned rank) {
   const struct pieces p = pieces_of(s->view, rank);
   return totals_for_others(&p) + head_ends(s->view, rank, &p);
@@ -222,7 +227,7 @@ static uint64_t wanted_by(const struct scanning *s, unsigned rank) {
              : (least(s->view->borders[rank].end, end) - p.block.first) / CVL_REDUCE_BLOCK + 1;
 }
 
-/* This rank's elements of a column of that vector; inner, not owned. */
+/* Returns this rank's elements of a column of that vector: inner, not owned. */
 static struct cvl_value own_totals(struct cvl_context *c, const struct scanning *s,
                                    enum cvl_elem elem, struct cvl_value totals) {
   const struct pieces *p = &s->own;
@@ -247,7 +252,7 @@ static struct cvl_value own_totals(struct cvl_context *c, const struct scanning 
   return nothing();
 }
 
-/* The vectors of all totals, by columns. */
+/* Makes the vectors of all totals, one for each column. */
 static void vectors_of_totals(struct cvl_context *c, const struct scanning *s,
                               const struct cvl_value *totals, struct cvl_value *columns) {
   uint64_t *counts = mpi_alloc(c, c->ranks * sizeof *counts);
@@ -262,7 +267,7 @@ static void vectors_of_totals(struct cvl_context *c, const struct scanning *s,
   mpi_free(c, counts);
 }
 
-/* What this rank wants of a scan of totals, which it takes; owned. */
+/* Returns the elements of a scan of totals that this rank wants, owned. Takes the scan. */
 static struct cvl_value combine_scan_wanted(struct cvl_context *c, const struct scanning *s,
                                             struct cvl_value scan) {
   struct range *ranges = mpi_alloc(c, c->ranks * sizeof *ranges);
@@ -281,7 +286,8 @@ static struct cvl_value combine_scan_wanted(struct cvl_context *c, const struct 
   return v;
 }
 
-/* The vector of all totals is scanned by this back end. */
+/* Finds the values before this rank's blocks from the vectors of all totals, which this back
+ * end scans. */
 static bool before_from_blocks(struct cvl_context *c, const struct scanning *s,
                                const struct cvl_value *totals, struct cvl_value *before) {
   const struct derived *d = &s->of->before;
@@ -309,8 +315,8 @@ static bool before_from_blocks(struct cvl_context *c, const struct scanning *s,
 
 /* ---- the block ---- */
 
-/* Operands of some elements of the block, and of some of its segments, in a descriptor, which
- * it takes. Borrows `in`. */
+/* Finds the operands for some elements and segments of the block, with a descriptor, which it
+ * takes. Borrows `in`. */
 static void some_operands(struct cvl_context *c, const struct scanning *s,
                           const struct cvl_value *in, struct range elements,
                           struct range segments, struct cvl_value descriptor,
@@ -329,7 +335,8 @@ static void some_operands(struct cvl_context *c, const struct scanning *s,
   }
 }
 
-/* The descriptor of the segments that begin in the block, as far as they are in it; owned. */
+/* Returns the descriptor of the parts, in this block, of the segments that begin in it; owned.
+ */
 static struct cvl_value beginning_segments(struct cvl_context *c, const struct scanning *s) {
   const struct pieces *p = &s->own;
   const uint64_t skipped = s->head > 0, n = p->segments.n - skipped;
@@ -346,7 +353,7 @@ static struct cvl_value beginning_segments(struct cvl_context *c, const struct s
   return d;
 }
 
-/* Output i: `head` elements, and then the others; takes both. */
+/* Joins `head` and the elements behind it to an output; takes both. */
 static struct cvl_value combine_scan_join(struct cvl_context *c, const struct scanning *s,
                                           struct cvl_value head, struct cvl_value rest) {
   struct cvl_value out;
@@ -363,7 +370,7 @@ static struct cvl_value combine_scan_join(struct cvl_context *c, const struct sc
   return nothing();
 }
 
-/* A first segment that has begun before, and others. Borrows `in`. */
+/* Scans a first segment that begins before the block, and the others. Borrows `in`. */
 static bool scan_both(struct cvl_context *c, const struct scanning *s,
                       struct cvl_kernel *kernel, const struct cvl_value *in,
                       const struct cvl_value *before, struct cvl_value *out) {
@@ -386,7 +393,7 @@ static bool scan_both(struct cvl_context *c, const struct scanning *s,
   return good;
 }
 
-/* The scan of the block, with what comes before its blocks of the tree. Takes `in`. */
+/* Scans the block, with the values before its blocks of the tree. Takes `in`. */
 static bool mpi_scan_block(struct cvl_context *c, const struct scanning *s,
                            struct cvl_kernel *kernel, struct cvl_value *in,
                            const struct cvl_value *before, struct cvl_value *out) {
@@ -402,8 +409,8 @@ static bool mpi_scan_block(struct cvl_context *c, const struct scanning *s,
 
 /* ---- the whole ---- */
 
-/* Exchanges totals, and finds what comes before this rank's blocks; false if that is poisoned.
- */
+/* Exchanges totals, and finds the values before this rank's blocks. Returns false if they are
+ * poisoned. */
 static bool bring_before(struct cvl_context *c, const struct scanning *s,
                          const struct cvl_value *in, struct cvl_value *before) {
   struct cvl_value totals[SUPEROP_COLUMNS_MAX];

@@ -1,6 +1,4 @@
-/* combine-scan.h - scans by a function of the program's own, in segments that go on on other
- * ranks.
- */
+/* combine-scan.h - scans by a user-defined function in segments that cross ranks. */
 #ifndef RAVEL_MPI_COMBINE_SCAN_H
 #define RAVEL_MPI_COMBINE_SCAN_H
 
@@ -9,17 +7,19 @@
 
 struct combine_scan;
 
-/* NULL if the superoperator, which has to live as long, is not one combination of scans, with a
- * parameter for each column and nothing else; or if the inner back end cannot go on with a scan
- * (run_tiles). */
+/* Prepares a superoperator, which must outlive the result, for such scans. Returns NULL if it
+ * is not one combination of scans with a parameter for each column, or does anything else.
+ * Returns NULL, too, if the inner back end lacks run_tiles. */
 struct combine_scan *combine_scan_new(struct cvl_context *, const struct superop *);
-void combine_scan_free(struct cvl_context *, struct combine_scan *); /* NULL is fine */
+void combine_scan_free(struct cvl_context *, struct combine_scan *); /* does nothing for NULL */
 
-/* `kernel`: the superoperator on the inner back end; NULL: there was no memory for it. The view
- * has blocks that end at multiples of CVL_REDUCE_BLOCK from the beginnings of segments. in:
- * inner values of each parameter, owned as that says: elements of this rank's block, identities
- * of the segments of the view; its descriptor is not looked at. Takes them. out[i]: this rank's
- * block of output i, not owned; CVL_NOTHING: poisoned. All ranks call it. */
+/* Executes the scans on this rank's block; collective.
+ *
+ *    kernel  the superoperator on the inner back end; NULL: there was no memory for it
+ *    view    its blocks end at multiples of CVL_REDUCE_BLOCK from the beginnings of segments
+ *    in      an inner value for each parameter, which is taken if it is owned: elements of this
+ *            rank's block, identities of the view's segments; the descriptor is not read
+ *    out     this rank's block of each output, not owned; CVL_NOTHING: poisoned */
 void combine_scan_run(struct cvl_context *, uint64_t site, struct combine_scan *,
                       struct cvl_kernel *kernel, const struct view *, struct cvl_value *in,
                       struct cvl_value *out);

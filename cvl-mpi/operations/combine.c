@@ -1,11 +1,11 @@
-/* combine.c - reductions by a function of the program's own, in segments that go on on other
- * ranks: the tree that keeps order (trees.h).
+/* combine.c - reductions by a user-defined function in segments that cross ranks. They follow
+ * the tree that keeps order (trees.h).
  *
- * What a rank's block has of a segment is cut into subtrees: 2^k elements from a multiple of
- * 2^k on, as large as they can be. The inner back end reduces these. The rank on which the
- * segment begins gets them from the others, and combines neighbours that are halves of one
- * subtree, until there is one for each bit of the length; then those from the left, by the same
- * kernel.
+ * Each rank cuts its part of a segment into subtrees: 2^k elements from a multiple of 2^k on,
+ * as large as possible. The inner back end reduces them. The rank on which the segment begins
+ * gets the results of the others. It combines neighbours that are halves of one subtree, until
+ * there is one subtree for each bit of the length. Then it combines these from the left, by
+ * the same kernel.
  */
 #include "cvl-mpi/operations/combine.h"
 
@@ -14,12 +14,13 @@
 
 /* ---- subtrees of a rank's block ---- */
 
-/* Elements of one segment, counted from where it begins. */
+/* The elements from .. to of one segment, counted from its beginning. */
 struct part {
   uint64_t from, to;
 };
 
-/* What a rank has of the segment that comes in, if one does. */
+/* Returns the part in a rank's block of the segment that crosses into it; empty if there is
+ * none. */
 static struct part combine_head_of(const struct view *v, unsigned rank) {
   const struct range block = distribution_range(v->at, rank);
   const struct border *b = &v->borders[rank];
@@ -28,7 +29,8 @@ static struct part combine_head_of(const struct view *v, unsigned rank) {
   return (struct part){block.first - b->begin, (b->end < end ? b->end : end) - b->begin};
 }
 
-/* What it has of one that begins there and goes on. */
+/* Returns the part of a segment that begins in a rank's block and goes on behind it; empty if
+ * there is none. */
 static struct part tail_of(const struct view *v, unsigned rank) {
   const struct range block = distribution_range(v->at, rank);
   const struct border *b = &v->borders[rank + 1];
@@ -36,14 +38,15 @@ static struct part tail_of(const struct view *v, unsigned rank) {
   return (struct part){0, block.first + block.n - b->begin};
 }
 
-/* The level of the first subtree of a part: of 2^level elements. */
+/* Returns the level of the first subtree of a part, which has 2^level elements. */
 static unsigned level_at(struct part p) {
   unsigned level = p.from == 0 ? 63 : (unsigned)__builtin_ctzll(p.from);
   while (UINT64_C(1) << level > p.to - p.from) level--;
   return level;
 }
 
-/* How many there are; their levels or lengths go to what is not NULL. */
+/* Returns the number of subtrees of a part. Stores their levels and lengths, unless these are
+ * NULL. */
 static uint64_t subtrees(struct part p, uint8_t *levels, int64_t *lengths) {
   uint64_t n = 0;
   for (; p.from < p.to; n++) {
@@ -60,9 +63,9 @@ static uint64_t subtrees(struct part p, uint8_t *levels, int64_t *lengths) {
 struct combining {
   const struct combination *of;
   const struct view *view;
-  uint64_t head, middle,
-      tail; /* subtrees of the first segment, whole segments, subtrees of the last */
-  uint64_t first_whole; /* of view->segments */
+  uint64_t head, middle, tail; /* numbers of subtrees of the first segment, of whole segments,
+                                  and of subtrees of the last */
+  uint64_t first_whole;        /* index of the first whole one in view->segments */
 };
 
 static struct combining combining_of(struct cvl_context *c, const struct combination *of,
@@ -76,7 +79,7 @@ static struct combining combining_of(struct cvl_context *c, const struct combina
   return m;
 }
 
-/* The descriptor of what this rank reduces; owned. */
+/* Returns the descriptor of the subtrees and segments that this rank reduces; owned. */
 static struct cvl_value combine_descriptor_of(struct cvl_context *c,
                                               const struct combining *m) {
   const struct view *v = m->view;
@@ -96,14 +99,14 @@ static struct cvl_value combine_descriptor_of(struct cvl_context *c,
   return d;
 }
 
-/* n elements that are never read but must be there. */
+/* Returns n elements that must exist but are never read. */
 static struct cvl_value any_elements(struct cvl_context *c, uint64_t site, enum cvl_elem elem,
                                      uint64_t n) {
   return repeated(c, site, (struct cvl_value){.form = CVL_SCALAR, .elem = (uint8_t)elem}, n);
 }
 
-/* Of identities, those of whole segments, which may be empty; takes `all`, of view->segments.
- */
+/* Returns identities for subtrees and segments. Only those of whole segments, which may be
+ * empty, are read. Takes `all`, the identities of view->segments. */
 static struct cvl_value identities_of(struct cvl_context *c, const struct combining *m,
                                       struct cvl_value all) {
   const uint64_t n = m->head + m->middle + m->tail, site = m->of->site;
@@ -127,10 +130,9 @@ static struct cvl_value identities_of(struct cvl_context *c, const struct combin
   return nothing();
 }
 
-/* The kernel on these operands, which it takes: a result for each column, owned; false:
- * poisoned. After a fault in a step before, what an ASSERT proves does not hold, of divisors
- * for example.
- */
+/* Runs the kernel on operands, which it takes. Returns an owned result for each column, or
+ * false if they are poisoned. After a fault in an earlier step the kernel is not run: what an
+ * ASSERT proves, of divisors for example, does not hold then. */
 static bool combine_run_kernel(struct cvl_context *c, const struct combination *of,
                                struct cvl_value *in, struct cvl_value *out) {
   const struct superop *op = of->op;
@@ -148,11 +150,11 @@ static bool combine_run_kernel(struct cvl_context *c, const struct combination *
 
 /* ---- a segment that begins here ---- */
 
-/* Its subtrees: of each column their elements. */
+/* The reduction of its subtrees: their elements in each column. */
 struct fold {
   uint64_t n;
   uint8_t *levels;
-  char **columns; /* by outputs; NULL: poisoned */
+  char **columns; /* one for each output; NULL: poisoned */
   bool poisoned;
 };
 
@@ -164,7 +166,7 @@ static size_t combine_column_bytes(const struct cvl_context *c, const struct com
       ->bytes;
 }
 
-/* Operands that stand for n elements in these segments. */
+/* Finds operands that stand for the n elements, in segments of these lengths. */
 static void fold_operands(struct cvl_context *c, const struct combination *of,
                           const struct fold *f, const int64_t *lengths, uint64_t segments,
                           struct cvl_value *in) {
@@ -192,7 +194,7 @@ static void fold_operands(struct cvl_context *c, const struct combination *of,
   }
 }
 
-/* Reduces segments of subtrees: those that are left. */
+/* Reduces segments of subtrees; the results are the subtrees that are left. */
 static void fold_segments(struct cvl_context *c, const struct combination *of, struct fold *f,
                           const int64_t *lengths, uint64_t segments) {
   const struct superop *op = of->op;
@@ -210,7 +212,7 @@ static void fold_segments(struct cvl_context *c, const struct combination *of, s
   mpi_free(c, out);
 }
 
-/* Neighbours that are halves of a subtree become that; false if there are none. */
+/* Plans to join neighbours that are halves of a subtree. Returns false if there are none. */
 static bool join_halves(const struct fold *f, uint8_t *levels, int64_t *lengths, uint64_t *n) {
   uint64_t position = 0;
   *n = 0;
@@ -241,8 +243,8 @@ static void fold_all(struct cvl_context *c, const struct combination *of, struct
 
 /* ---- between ranks ---- */
 
-/* How many subtrees go to each rank, come from each; the levels of all that come, behind the
- * own ones. */
+/* Finds the numbers of subtrees that go to each rank and come from each. Returns the number of
+ * this rank's and all received ones, and stores their levels in this order. */
 static uint64_t combine_plan(struct cvl_context *c, const struct combining *m, uint64_t *to,
                              uint64_t *from, uint8_t *levels) {
   const struct view *v = m->view;
@@ -256,7 +258,7 @@ static uint64_t combine_plan(struct cvl_context *c, const struct combining *m, u
   return n;
 }
 
-/* Brings column i of all subtrees of the segment that begins here. */
+/* Brings column i of all subtrees of the segment that begins here and goes on. */
 static void bring_column(struct cvl_context *c, const struct combining *m, uint32_t i,
                          const struct cvl_value *local, const uint64_t *to,
                          const uint64_t *from, struct fold *f) {
@@ -271,7 +273,7 @@ static void bring_column(struct cvl_context *c, const struct combining *m, uint3
   mpi_free(c, mine);
 }
 
-/* Column i of the segments that begin here. Takes local. */
+/* Returns column i of the segments that begin here. Takes local. */
 static struct cvl_value combine_joined(struct cvl_context *c, const struct combining *m,
                                        uint32_t i, struct cvl_value local,
                                        const struct fold *f) {
@@ -303,8 +305,7 @@ static void fold_free(struct cvl_context *c, const struct combination *of, struc
   mpi_free(c, f->levels);
 }
 
-/* From the inner results of all columns, which it takes, this rank's blocks of the reductions.
- */
+/* Replaces the inner results of all columns by this rank's blocks of the reductions. */
 static void combine_ranks(struct cvl_context *c, const struct combining *m,
                           struct cvl_value *local) {
   uint64_t *to = mpi_alloc(c, 2 * c->ranks * sizeof *to), *from = to + c->ranks;

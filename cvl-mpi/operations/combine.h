@@ -1,6 +1,4 @@
-/* combine.h - reductions by a function of the program's own, in segments that go on on other
- * ranks.
- */
+/* combine.h - reductions by a user-defined function in segments that cross ranks. */
 #ifndef RAVEL_MPI_COMBINE_H
 #define RAVEL_MPI_COMBINE_H
 
@@ -10,16 +8,21 @@
 /* A superoperator that is one combination of reductions, with its constants. */
 struct combination {
   const struct superop *op;
-  struct cvl_kernel *inner; /* of the inner back end; NULL: it executes the nodes */
+  struct cvl_kernel *inner; /* the kernel of the inner back end; NULL: that executes the
+                               nodes one by one */
   uint64_t site;
-  const uint32_t *column; /* of each parameter: the output whose elements it has; SUPEROP_NONE:
+  const uint32_t *column; /* for each parameter the output whose elements it has; SUPEROP_NONE:
                              it is a descriptor, or identities */
 };
 
-/* in: inner values of each parameter, owned as that says: elements of this rank's block,
- * identities of the segments of the view. Takes them; that of the descriptor of reductions is
- * not looked at. out[i]: of output i the segments that begin on this rank, not owned;
- * CVL_NOTHING: poisoned. All ranks call it. */
+/* Executes the reductions on this rank's block; collective.
+ *
+ *    in   an inner value for each parameter, which is taken if it is owned: elements of this
+ *         rank's block, identities of the view's segments; the descriptor of the reductions is
+ *         not read
+ *    out  for each output the segments that begin on this rank, not owned; CVL_NOTHING:
+ * poisoned
+ */
 void combine_reduce(struct cvl_context *, const struct combination *, const struct view *,
                     struct cvl_value *in, struct cvl_value *out);
 

@@ -1,9 +1,9 @@
-/* distribute.c - batch calls distributed to ranks, whole: each executes some instances on its
- * inner back end, without any exchange, and then results are put together.
+/* distribute.c - batch calls whose instances are distributed to ranks. Each rank executes some
+ * instances on its inner back end, without any exchange; then the results are put together.
  *
- * Ranks get instances one behind the other, as many as take equal shares of the bytes of the
- * operands: so their elements are mostly on the right rank already. What all instances share
- * goes to all ranks.
+ * The instances of a rank are consecutive. Their numbers give equal shares of the bytes of the
+ * operands, so most elements are already on the right rank. All ranks get the operands that
+ * instances share.
  */
 #include "cvl-mpi/operations/distribute.h"
 #include "cvl-mpi/exchange/deferred.h"
@@ -17,13 +17,13 @@ static bool distribute_is_segdes(const struct cvl_value *v) {
   return v->form == CVL_SEGDES || v->form == CVL_ONE_SEGMENT;
 }
 
-/* Some instances, and where what belongs to them begins. */
+/* Some instances, and the positions where their elements and segments begin. */
 struct positions {
   const struct cvl_distributed_call *d;
   struct cvl_segdes *const *segdes;
   uint64_t n, *instances;
-  uint64_t *
-      *inside; /* of operand p, a descriptor: where the segments begin; NULL: not wanted yet */
+  uint64_t **inside; /* for operand p, a descriptor: where the segments of the instances begin;
+                        NULL: not wanted yet */
 };
 
 static struct positions positions_new(struct cvl_context *c,
@@ -41,7 +41,7 @@ static void positions_free(struct cvl_context *c, struct positions *x) {
   mpi_free(c, x->instances);
 }
 
-/* Of the elements, or segments, of operand p. All ranks call it. */
+/* Returns the positions of the instances' elements, or segments, of operand p. Collective. */
 static const uint64_t *positions_of(struct cvl_context *c, struct positions *x, uint32_t p) {
   const uint32_t of = x->d->sizes[p];
   if (of == CVL_EACH) return x->instances;
@@ -59,7 +59,7 @@ static double distribute_bytes_of(const struct cvl_value *v) {
                                  : (double)elem_info(mpi_elem(v))->bytes;
 }
 
-/* What the instances before each of these take. The caller frees it. */
+/* Returns the bytes of all instances before each of these. The caller frees them. */
 static double *weights_of(struct cvl_context *c, struct positions *x) {
   double *weight = mpi_alloc(c, (x->n + 1) * sizeof *weight);
   for (uint64_t i = 0; i < x->n; i++) weight[i] = (double)x->instances[i] * sizeof(int64_t);
@@ -82,19 +82,19 @@ static double weight_of_all(struct cvl_context *c, const struct cvl_distributed_
   return all;
 }
 
-/* The share of a rank ends between these instances. */
+/* The instances between which the share of a rank ends. */
 struct interval {
   uint64_t low, high;
 };
 
-enum { PROBES = 7 }; /* in each interval, a round */
+enum { PROBES = 7 }; /* in each interval, per round */
 
 static uint64_t probe(struct interval i, unsigned k) {
   const uint64_t n = i.high - i.low;
   return i.low + n / (PROBES + 1) * (k + 1) + n % (PROBES + 1) * (k + 1) / (PROBES + 1);
 }
 
-/* A round of the search for all ends at once. False if they are found. */
+/* Executes one round of the search for all ends at once. Returns false if they are found. */
 static bool distribute_narrow(struct cvl_context *c, const struct cvl_distributed_call *d,
                               struct cvl_segdes *const *segdes, double all,
                               struct interval *ends) {
@@ -121,8 +121,8 @@ static bool distribute_narrow(struct cvl_context *c, const struct cvl_distribute
   return open;
 }
 
-/* Each rank's share ends with the first instance before which there is at least as much as
- * that. */
+/* Returns the distribution of instances. Each rank's share ends with the first instance before
+ * which there are at least as many bytes as the shares up to it. */
 static struct distribution *shares(struct cvl_context *c, const struct cvl_distributed_call *d,
                                    struct cvl_segdes *const *segdes, double all) {
   struct interval *ends = mpi_alloc(c, c->ranks * sizeof *ends);
@@ -140,7 +140,8 @@ static struct distribution *shares(struct cvl_context *c, const struct cvl_distr
   return made;
 }
 
-/* Calls on less than ranks keep whole vectors of are not worth it. */
+/* Returns whether distribution pays. It does not if the operands are so small that ranks keep
+ * whole vectors of that size. */
 static bool distribute_is_worth_it(const struct cvl_context *c,
                                    const struct cvl_distributed_call *d, double all) {
   return c->ranks > 1 && d->instances >= c->ranks && all > (double)c->whole * sizeof(int64_t);
@@ -148,7 +149,7 @@ static bool distribute_is_worth_it(const struct cvl_context *c,
 
 /* ---- operands ---- */
 
-/* The same reference for the caller. */
+/* Returns the value with a reference for the caller. */
 static struct cvl_value retained(struct cvl_context *c, struct cvl_value v) {
   if (v.form == CVL_NOTHING) return v;
   if (!v.owned) c->b->retain(c->inner, &v);
@@ -170,7 +171,7 @@ static struct cvl_value own_operand(struct cvl_context *c, uint64_t site, struct
   return retained(c, own);
 }
 
-/* All of this rank; false if some are poisoned. */
+/* Finds this rank's part of all operands. Returns false if some are poisoned. */
 static bool bring_operands(struct cvl_context *c, uint64_t site, struct cvl_distributed_call *d,
                            struct cvl_segdes *const *segdes, const struct distribution *at) {
   struct positions x = positions_new(c, d, segdes, c->ranks + 1);
@@ -192,9 +193,10 @@ static void release_own(struct cvl_context *c, struct cvl_value *own, uint32_t c
   }
 }
 
-/* ---- dealing ---- */
+/* ---- distribution ---- */
 
-/* Faults that say no more than that this cannot be: nobody hears of them. */
+/* Drops faults that only show that the call cannot be distributed, so that nobody reports
+ * them. */
 static void distribute_forget_faults(struct cvl_context *c) {
   struct cvl_error e;
   while (c->b->check(c->inner, true, &e) && e.kind != CVL_E_DEVICE) continue;
@@ -220,7 +222,8 @@ static bool distribute_call(struct cvl_context *c, uint64_t site,
   return false;
 }
 
-/* The descriptors among operands, whose lengths can be had. */
+/* Finds the descriptors among the operands. Returns false if the lengths of one are not
+ * available. */
 static bool distribute_find_segdes(struct cvl_context *c, uint64_t site,
                                    const struct cvl_distributed_call *d,
                                    struct one_segment *ones, struct cvl_segdes **segdes) {
@@ -256,7 +259,7 @@ static uint64_t own_count(struct cvl_context *c, const struct cvl_value *v) {
   return v->form == CVL_NOTHING ? 0 : inner_size(c, c->b->count(c->inner, v));
 }
 
-/* The descriptor of all segments, of which each rank has its own. */
+/* Returns the descriptor of all segments, from each rank's own. */
 static struct cvl_value whole_segdes(struct cvl_context *c, uint64_t site,
                                      const struct cvl_value *own) {
   const uint64_t n = own_count(c, own);

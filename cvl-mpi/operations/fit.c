@@ -1,13 +1,13 @@
-/* fit.c - a superoperator as each rank executes it on its block. A gather gets parameters of
- * its own for the source and its descriptor, of which ranks have different elements and
- * segments; INDEX, if that is wanted, for its start.
+/* fit.c - superoperators in the form that each rank executes on its block. A gather gets its
+ * own parameters for the source and its descriptor, of which ranks have different elements and
+ * segments. INDEX may get one for its start.
  */
 #include "cvl-mpi/operations/fit.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- what parameters are for ---- */
+/* ---- the needs of parameters ---- */
 
 static bool set_need(struct fit *f, uint32_t value, enum need need, uint32_t segdes) {
   if (value >= f->op.param_count) return true;
@@ -43,13 +43,14 @@ static bool note_operand(struct fit *f, const struct superop_node *node, uint32_
   const uint32_t v = node->operands[i], last = node->operands[node->operand_count - 1];
   switch (access) {
   case 'd': return set_need(f, v, NEED_DOMAIN, SUPEROP_NONE);
-  case 'p': return true; /* its own: see own_params */
+  case 'p': return true; /* own_params sets its need */
   case 'c':
     return (v < f->op.param_count && f->params[v].need == NEED_START) ||
            set_need(f, v, NEED_SEGMENTS, last);
   default: break;
   }
-  if (node->role == ROLE_GATHER && i + 2 == node->operand_count) return true; /* likewise */
+  if (node->role == ROLE_GATHER && i + 2 == node->operand_count)
+    return true; /* own_params sets it */
   if (!set_need(f, v, NEED_SEGDES, SUPEROP_NONE)) return false;
   f->params[v].counts |= positions_count(f, node);
   return true;
@@ -64,16 +65,17 @@ static bool note_node(struct fit *f, const struct superop_node *node) {
   return good;
 }
 
-/* ---- parameters of their own ---- */
+/* ---- own parameters ---- */
 
-/* Nodes are copied. Own parameters have the numbers behind those of `from`, and results move up
- * behind them when all are known: `own` of a node says which of its operands are own ones. */
+/* The nodes are copied. Own parameters have the numbers after those of `from`, and results
+ * move up behind them when all are known. The mask `own` of a node says which of its operands
+ * are own parameters. */
 struct own {
   struct fit *f;
   const struct superop *from;
   uint8_t *kinds;
-  uint32_t count; /* of own ones */
-  bool starts;    /* INDEX has some */
+  uint32_t count; /* the number of own parameters */
+  bool starts;    /* INDEX has its own starts */
 };
 
 static bool same_param(const struct fit_param *a, const struct fit_param *b) {
@@ -82,7 +84,7 @@ static bool same_param(const struct fit_param *a, const struct fit_param *b) {
          a->constant.as.i64 == b->constant.as.i64 && a->constant.form == b->constant.form;
 }
 
-/* The number of an own parameter like this one. */
+/* Returns the number of an own parameter like this one; adds it if there is none. */
 static uint32_t own_param(struct own *o, uint8_t kind, struct fit_param p) {
   struct fit_param *own = o->f->params + o->from->param_count;
   uint32_t k = 0;
@@ -107,7 +109,7 @@ const struct cvl_value *fit_constant(const struct superop *op, uint32_t value) {
   return NULL;
 }
 
-/* What INDEX of constants counts from, if it goes by ones from 0 or more; else -1. */
+/* Returns the start of an INDEX of constants, if it counts by ones from 0 or more; else -1. */
 static int64_t counts_from(const struct superop *op, const struct superop_node *node) {
   const struct cvl_value *start = fit_constant(op, node->operands[0]),
                          *stride = fit_constant(op, node->operands[1]);
@@ -122,7 +124,7 @@ static bool fit_is_output(const struct superop *op, uint32_t value) {
   return false;
 }
 
-/* Whether INDEX is nothing but the index of gathers, without flags, into windows. */
+/* Returns whether INDEX is only used as the index of gathers from windows, without flags. */
 static bool is_window(const struct superop *op, const struct superop_node *index) {
   if (counts_from(op, index) < 0 || fit_is_output(op, index->result)) return false;
   for (uint32_t k = 0; k < op->node_count; k++) {
@@ -135,7 +137,7 @@ static bool is_window(const struct superop *op, const struct superop_node *index
   return true;
 }
 
-/* The INDEX of a gather from a window; NULL: it is another. */
+/* Returns the INDEX of a gather from a window; NULL if it gathers from elsewhere. */
 static const struct superop_node *fit_window_of(const struct own *o,
                                                 const struct superop_node *gather) {
   for (uint32_t k = 0; o->starts && k < o->from->node_count; k++) {
@@ -180,7 +182,7 @@ static bool fit_is_by_segment(const struct superop_node *node, uint32_t i) {
   return (node->role == ROLE_INDEX || node->role == ROLE_SPREAD) && i + 1 < node->operand_count;
 }
 
-/* Whether a parameter has elements for segments of several descriptors. */
+/* Returns whether a parameter has one element for each segment of several descriptors. */
 static bool is_for_several(const struct superop *op, uint32_t value) {
   uint32_t segdes = SUPEROP_NONE;
   for (uint32_t k = 0; value < op->param_count && k < op->node_count; k++) {
@@ -195,7 +197,8 @@ static bool is_for_several(const struct superop *op, uint32_t value) {
   return false;
 }
 
-/* Of each descriptor one: a rank has other segments of them. A bit for each operand. */
+/* Gives a node its own parameters for operands that belong to segments of several descriptors:
+ * a rank has different segments of each. Returns a bit for each such operand. */
 static uint32_t own_segments(struct own *o, const struct superop_node *from,
                              uint32_t *operands) {
   uint32_t own = 0;
@@ -208,8 +211,8 @@ static uint32_t own_segments(struct own *o, const struct superop_node *from,
   return own;
 }
 
-/* The operands of a node, those that are results not yet renumbered: *own has a bit for each
- * that is a parameter of its own. */
+/* Finds the operands of a node; results among them are not renumbered yet. Returns a bit for
+ * each operand that is an own parameter. */
 static uint32_t own_operands(struct own *o, const struct superop_node *from,
                              uint32_t *operands) {
   memcpy(operands, from->operands, sizeof from->operands);
@@ -248,7 +251,7 @@ static void fit_renumber(const struct own *o, const uint32_t *own, uint32_t *out
   }
 }
 
-/* f->op is the same with own parameters. */
+/* Sets f->op to `from` with own parameters. */
 static void own_params(struct cvl_context *c, struct fit *f, const struct superop *from,
                        bool starts) {
   const uint32_t most = from->param_count + 2 * from->node_count;
@@ -272,7 +275,7 @@ static void own_params(struct cvl_context *c, struct fit *f, const struct supero
   fit_renumber(&o, own, outputs);
 }
 
-/* ---- all of it ---- */
+/* ---- the form ---- */
 
 bool fit_has_index(const struct superop *op) {
   uint32_t k = 0;

@@ -1,7 +1,7 @@
-/* gather.c - gathers between ranks, through the host's memory. A rank asks the owners of
- * elements for them: where it may want many for each once, by their positions or, if that is
- * less, a bit for each element of the owner's block; else by positions in the order of its own
- * elements. What it owns itself it reads where it is.
+/* gather.c - gathers between ranks, through the host's memory. A rank requests elements from
+ * their owners. If it may want many of them, it requests each once: by positions, or, if that
+ * is shorter, by a bit for each element of the owner's block. Otherwise it sends positions in
+ * the order of its own elements. It reads its own elements in place.
  */
 #include "cvl-mpi/operations/permute.h"
 
@@ -10,25 +10,26 @@
 
 enum { BITS = 64, MANY = 32 };
 
-/* Of 64 elements of the source. */
+/* The elements that are wanted, of 64 consecutive ones of the source. */
 struct wanted {
-  uint64_t bits;   /* which */
-  uint64_t before; /* how many before them */
+  uint64_t bits;   /* a bit for each */
+  uint64_t before; /* the number that is wanted before these 64 */
 };
 
 struct gather {
   struct permutation *p;
-  struct lent values;                /* of this rank's block of the source */
-  struct range own;                  /* that */
-  bool poisoned;                     /* this rank's result */
-  struct wanted *wanted;             /* of the source's elements; NULL: positions are listed */
-  uint64_t *asked;                   /* of each rank: how many, and whether as bits */
-  struct comm_block *send, *receive; /* of all ranks */
-  char *got;                         /* answers, by ranks */
+  struct lent values;    /* elements of this rank's block of the source */
+  struct range own;      /* the range of that block */
+  bool poisoned;         /* this rank's result is poisoned */
+  struct wanted *wanted; /* for all elements of the source; NULL: requests list positions */
+  uint64_t *asked; /* for each rank: twice the number of elements, plus 1 if the request is
+                      bits */
+  struct comm_block *send, *receive; /* one for each rank */
+  char *got;                         /* answers, in the order of ranks */
 };
 
-/* Of 64 bits (Warren, Hacker's Delight, 5-1): the oldest processors have no instruction for it.
- */
+/* Returns the number of bits that are set (Warren, Hacker's Delight, 5-1). The oldest
+ * processors have no instruction for it. */
 static inline uint64_t ones(uint64_t x) {
   x -= x >> 1 & UINT64_C(0x5555555555555555);
   x = (x & UINT64_C(0x3333333333333333)) + (x >> 2 & UINT64_C(0x3333333333333333));
@@ -36,13 +37,13 @@ static inline uint64_t ones(uint64_t x) {
   return x * UINT64_C(0x0101010101010101) >> 56;
 }
 
-/* ---- which elements ---- */
+/* ---- the elements that are wanted ---- */
 
 static uint64_t gather_words_of(uint64_t bits) {
   return bits / BITS + 1;
 }
 
-/* False after a fault. */
+/* Marks the elements that this rank's indices refer to. Returns false after a fault. */
 static bool gather_mark(struct cvl_context *c, const struct gather *g,
                         const struct reading *r) {
   const struct permutation *p = g->p;
@@ -64,7 +65,7 @@ static bool gather_mark(struct cvl_context *c, const struct gather *g,
   return true;
 }
 
-/* The bits of this rank's own elements. */
+/* Clears the bits of this rank's own elements. */
 static void clear_own(const struct gather *g) {
   const uint64_t first = g->own.first, end = first + g->own.n;
   for (uint64_t x = first; x < end;) {
@@ -78,7 +79,8 @@ static void clear_own(const struct gather *g) {
   }
 }
 
-/* How many bits are set before a position: which answer it is. */
+/* Returns the number of bits that are set before a position, which is the index of its answer.
+ */
 static inline uint64_t rank_of(const struct gather *g, uint64_t position) {
   const struct wanted *w = &g->wanted[position / BITS];
   return w->before + ones(w->bits & ((UINT64_C(1) << position % BITS) - 1));
@@ -96,7 +98,8 @@ static void gather_count_bits(struct cvl_context *c, const struct gather *g) {
   p->out_total = count;
 }
 
-/* Sets g->wanted, if it is to be: false if positions are to be listed. */
+/* Sets g->wanted, if many elements may be wanted. Returns false if positions are to be listed.
+ */
 static bool gather_find_wanted(struct cvl_context *c, struct gather *g,
                                const struct reading *r) {
   struct permutation *p = g->p;
@@ -122,12 +125,12 @@ static bool as_bits(uint64_t asked) {
   return asked & 1;
 }
 
-/* What a rank asks of one whose block has n elements, in bytes. */
+/* Returns the bytes of a request to a rank whose block has n elements. */
 static uint64_t request_bytes(const struct permutation *p, uint64_t asked, uint64_t n) {
   return as_bits(asked) ? gather_words_of(n) * sizeof(uint64_t) : (asked >> 1) * p->wide;
 }
 
-/* Word w of the bits of a block, the first of which is that of its first element. */
+/* Returns word w of the bits of a block, counted from the block's first element. */
 static uint64_t gather_word_of(const struct gather *g, struct range block, uint64_t w) {
   const struct wanted *from = g->wanted + block.first / BITS + w;
   const unsigned shift = block.first % BITS;
@@ -137,7 +140,7 @@ static uint64_t gather_word_of(const struct gather *g, struct range block, uint6
   return left >= BITS ? word : word & ((UINT64_C(1) << left) - 1);
 }
 
-/* What is asked of a rank that has this block, as bits or positions. */
+/* Writes the request to the rank that has this block, as bits or positions. */
 static void put_request(const struct gather *g, bool bits, struct range block, char *to) {
   uint64_t k = 0;
   for (uint64_t w = 0; w < gather_words_of(block.n); w++) {
@@ -154,7 +157,7 @@ static uint64_t gather_sum_of(const struct cvl_context *c, const struct comm_blo
   return total;
 }
 
-/* Where blocks are that lie one behind the other; NULL: nowhere. */
+/* Sets the addresses of consecutive blocks; NULL: they are nowhere. */
 static void set_data(const struct cvl_context *c, struct comm_block *b, char *data) {
   for (unsigned r = 0; r < c->ranks; r++) {
     b[r].data = data;
@@ -162,7 +165,7 @@ static void set_data(const struct cvl_context *c, struct comm_block *b, char *da
   }
 }
 
-/* What each rank is asked; NULL without memory. */
+/* Returns the requests to all ranks, or NULL if memory runs out. */
 static char *requests_of(struct cvl_context *c, const struct gather *g) {
   char *all = mpi_try_alloc(c, g->p->site, gather_sum_of(c, g->send)), *to = all;
   for (unsigned r = 0; all && r < c->ranks; r++) {
@@ -173,7 +176,8 @@ static char *requests_of(struct cvl_context *c, const struct gather *g) {
   return all;
 }
 
-/* Tells all what it wants of them, by g->asked, and learns what they want: in `told`. */
+/* Sets g->asked, and exchanges it: `told` is what each rank requests from this one. Sets the
+ * sizes of blocks. */
 static void plan_requests(struct cvl_context *c, const struct gather *g, uint64_t *told) {
   const struct permutation *p = g->p;
   for (unsigned r = 0; r < c->ranks; r++) {
@@ -189,10 +193,10 @@ static void plan_requests(struct cvl_context *c, const struct gather *g, uint64_
   }
 }
 
-/* What all ranks want of this one; NULL without memory. */
+/* Returns the requests of all ranks to this one, or NULL if memory runs out. */
 static char *exchange_requests(struct cvl_context *c, struct gather *g) {
   char *own = g->wanted ? requests_of(c, g) : NULL;
-  g->poisoned |= g->wanted && !own; /* zeros are sent */
+  g->poisoned |= g->wanted && !own; /* then zeros are sent */
   char *wanted = mpi_try_alloc(c, g->p->site, gather_sum_of(c, g->receive));
   set_data(c, g->send, g->wanted ? own : g->p->sent);
   set_data(c, g->receive, wanted);
@@ -218,7 +222,7 @@ static void answer_list(const struct gather *g, const char *positions, uint64_t 
     copy_element(to, k, g->values.data, position_at(g->p, positions, k), g->p->bytes);
 }
 
-/* The elements that others want; NULL: poisoned. */
+/* Returns the elements that the other ranks want; NULL: poisoned. */
 static char *answers_of(struct cvl_context *c, const struct gather *g, const uint64_t *told,
                         const char *requests) {
   const struct permutation *p = g->p;
@@ -239,7 +243,7 @@ static char *answers_of(struct cvl_context *c, const struct gather *g, const uin
   return all;
 }
 
-/* Sets g->got. */
+/* Exchanges requests and answers; sets g->got. */
 static void gather_ask(struct cvl_context *c, struct gather *g) {
   struct permutation *p = g->p;
   uint64_t *told = mpi_alloc(c, c->ranks * sizeof *told);
@@ -271,7 +275,7 @@ static inline void gather_take(const struct gather *g, char *to, uint64_t i,
   }
 }
 
-/* Elements first .. first + n of the block: a filler of the contract. */
+/* Writes elements first .. first + n of the block: a filler of the contract. */
 static void gather_take_range(void *with, uint64_t first, uint64_t n, void *to) {
   const struct taking *t = with;
   const struct permutation *p = t->g->p;
@@ -307,7 +311,7 @@ static struct cvl_value gather_taken(struct cvl_context *c, const struct gather 
   return v;
 }
 
-/* Of what was listed. */
+/* Returns the result from answers in the order of listed positions. */
 static struct cvl_value taken_in_order(struct cvl_context *c, const struct gather *g) {
   const struct permutation *p = g->p;
   char *block = mpi_try_alloc(c, p->site, p->block.n * p->bytes);

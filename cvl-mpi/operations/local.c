@@ -1,7 +1,9 @@
-/* local.c - operations on vectors of one length, element by element: every rank its block. */
+/* local.c - operations on vectors of one length, element by element. Every rank executes its
+ * block.
+ */
 #include "cvl-mpi/exchange/deferred.h"
 
-/* Where they are executed: as the first operand that is not on all ranks. */
+/* Returns the distribution of the first operand that is not on all ranks; NULL: all are. */
 static struct distribution *place_of(const struct cvl_call *call) {
   for (unsigned i = 0; i < call->count; i++) {
     if (mpi_at(&call->operand[i])) return mpi_at(&call->operand[i]);

@@ -1,11 +1,11 @@
-/* long.c - operations on segments that go on on the next rank: spreads, and reductions. */
+/* long.c - operations on segments that cross ranks: spreads, and reductions. */
 #include "cvl-mpi/exchange/deferred.h"
 
 #include <stdlib.h>
 
 /* ---- DIST and INDEX ---- */
 
-/* The operands by segment of the segments that each rank's block touches. */
+/* Returns an operand's elements for the segments that each rank's block touches. */
 static struct cvl_value touched(struct cvl_context *c, uint64_t site, const struct cvl_value *v,
                                 const struct view *view) {
   struct range *ranges = view_ranges(c, view);
@@ -22,7 +22,7 @@ static bool first_int(struct cvl_context *c, uint64_t site, const struct cvl_val
   return true;
 }
 
-/* start with its first element `over` strides further; takes start. */
+/* Returns `start` with its first element increased by `over` strides; takes start. */
 static struct cvl_value begun_before(struct cvl_context *c, uint64_t site,
                                      struct cvl_value start, const struct cvl_value *stride,
                                      uint64_t n, uint64_t over) {
@@ -100,7 +100,7 @@ struct pieces pieces_of(const struct view *v, unsigned rank) {
   return p;
 }
 
-/* Lengths of what is reduced on this rank: blocks of the tree, and whole segments. */
+/* Returns the lengths of the pieces of this rank: blocks of the tree, and whole segments. */
 static uint64_t *lengths_of(struct cvl_context *c, uint64_t site, const struct view *v,
                             const struct pieces *p, uint64_t *n) {
   const uint64_t most = p->head + p->tail + p->segments.n;
@@ -131,7 +131,7 @@ struct cvl_value pieces_descriptor(struct cvl_context *c, uint64_t site, const s
   return made;
 }
 
-/* Reductions of them all: heads, whole segments, tails. */
+/* Returns the reductions of all pieces: the head, whole segments, the tail. */
 static struct cvl_value long_reduced(struct cvl_context *c, uint64_t site,
                                      const struct cvl_call *call, const struct view *v) {
   struct cvl_call inner = *call;
@@ -144,8 +144,9 @@ static struct cvl_value long_reduced(struct cvl_context *c, uint64_t site,
 
 struct heads {
   struct comm_block *send, *receive;
-  char *mine, *all; /* reductions of this rank's head; of the tail and what follows it */
-  uint64_t count;   /* of `all` */
+  char *mine, *all; /* `mine`: reductions of this rank's head. `all`: those of its tail and of
+                       the heads behind it */
+  uint64_t count;   /* number of reductions in `all` */
 };
 
 static void plan_heads(struct cvl_context *c, const struct view *v, const struct pieces *p,
@@ -162,7 +163,7 @@ static void plan_heads(struct cvl_context *c, const struct view *v, const struct
   }
 }
 
-/* Brings the reductions of the heads to where their segments begin. */
+/* Brings the reductions of heads to the ranks where their segments begin. */
 static bool bring_heads(struct cvl_context *c, uint64_t site, const struct pieces *p,
                         const struct cvl_value *local, uint64_t middle, size_t bytes,
                         struct heads *h) {
@@ -180,7 +181,7 @@ static bool bring_heads(struct cvl_context *c, uint64_t site, const struct piece
   return own;
 }
 
-/* Of the segment that begins here and goes on. */
+/* Returns the reduction of the segment that begins here and goes on. */
 static struct cvl_value long_combined(struct cvl_context *c, uint64_t site, enum cvl_op op,
                                       enum cvl_elem elem, const struct heads *h) {
   struct cvl_call inner = {.kind = CALL_REDUCE, .op = op, .count = 2};
@@ -217,7 +218,7 @@ struct cvl_value beginning_here(struct cvl_context *c, uint64_t site,
   return nothing();
 }
 
-/* Of one segment. */
+/* Returns the reduction of the only segment. */
 static struct cvl_value one_joined(struct cvl_context *c, uint64_t site, enum cvl_op op,
                                    enum cvl_elem elem, const struct view *v,
                                    struct cvl_value local) {

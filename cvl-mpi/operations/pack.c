@@ -1,12 +1,12 @@
-/* pack.c - PACK: every rank its block. How many elements the others keep, they say when
- * somebody wants to know it (exchange/deferred.h).
+/* pack.c - PACK, by every rank on its block. Ranks exchange the numbers of elements that they
+ * keep when somebody wants to know them (exchange/deferred.h).
  */
 #include "cvl-mpi/exchange/deferred.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- how many elements ranks have ---- */
+/* ---- numbers of elements ---- */
 
 struct distribution *kept_by_ranks(struct cvl_context *c, uint64_t n) {
   uint64_t *counts = mpi_alloc(c, c->ranks * sizeof *counts);
@@ -16,8 +16,9 @@ struct distribution *kept_by_ranks(struct cvl_context *c, uint64_t n) {
   return made;
 }
 
-/* What a rank says: how many elements it keeps, WITHOUT_COUNTS if it does not know of which
- * segments; and how many of them belong to a segment that has begun before. */
+/* The report of a rank: the number of elements that it keeps, or WITHOUT_COUNTS if it does not
+ * know their segments; and how many of them belong to a segment that began before its block.
+ */
 struct keeps {
   uint64_t n;
   int64_t head;
@@ -25,7 +26,8 @@ struct keeps {
 
 static const uint64_t WITHOUT_COUNTS = UINT64_MAX;
 
-/* NULL if a rank does not know of which segments. */
+/* Returns the distribution of the kept elements; NULL if a rank does not know their segments.
+ */
 static struct distribution *by_keeps(struct cvl_context *c, const struct keeps *all) {
   uint64_t *counts = mpi_alloc(c, c->ranks * sizeof *counts);
   bool good = true;
@@ -40,11 +42,11 @@ static struct distribution *by_keeps(struct cvl_context *c, const struct keeps *
 
 /* ---- the descriptor ---- */
 
-/* Where blocks and segments end, and how many elements each rank keeps. */
+/* Where blocks and segments end, and the number of elements that each rank keeps. */
 struct ends {
-  struct view view;  /* its distribution and borders only */
-  int64_t *mine;     /* of the segments that this rank touches, with room for one more */
-  struct keeps *all; /* of all ranks */
+  struct view view; /* only its distribution and borders are set */
+  int64_t *mine;    /* counts for the segments that this rank touches, with room for one more */
+  struct keeps *all; /* what each rank reports */
 };
 
 static struct ends ends_of(struct cvl_context *c, const struct view *v) {
@@ -62,10 +64,10 @@ static void ends_free(struct cvl_context *c, struct ends *e) {
   mpi_free(c, e->all);
 }
 
-/* Of the segments that begin on each rank how much all ranks keep. */
+/* Returns, for each rank, the number of elements kept of all segments that begin on it. */
 static uint64_t *sums_of(struct cvl_context *c, const struct ends *e) {
   uint64_t *sums = mpi_alloc(c, c->ranks * sizeof *sums);
-  unsigned beginner = 0; /* of the segment that comes in */
+  unsigned beginner = 0; /* the rank on which the segment that crosses into block r begins */
   for (unsigned r = 0; r < c->ranks; r++) {
     sums[r] += e->all[r].n - (uint64_t)e->all[r].head;
     sums[beginner] += (uint64_t)e->all[r].head;
@@ -74,7 +76,7 @@ static uint64_t *sums_of(struct cvl_context *c, const struct ends *e) {
   return sums;
 }
 
-/* Adds to the last segment that begins on this rank what others keep of it. */
+/* Adds to the last segment that begins on this rank the elements of it that others keep. */
 static void add_behind(const struct cvl_context *c, const struct ends *e, int64_t *last) {
   const struct border *borders = e->view.borders;
   const uint64_t next = borders[c->rank + 1].first;
@@ -82,7 +84,7 @@ static void add_behind(const struct cvl_context *c, const struct ends *e, int64_
     *last += e->all[r].head;
 }
 
-/* Each segment's count is on the rank on which it begins. */
+/* Returns the descriptor, with each segment's count on the rank where the segment begins. */
 static struct cvl_value pack_descriptor(struct cvl_context *c, uint64_t site, struct ends *e) {
   const struct range owned = view_owned(&e->view, c->rank);
   const uint64_t before = view_segments(&e->view, c->rank).n - owned.n;
@@ -98,7 +100,7 @@ static struct cvl_value pack_descriptor(struct cvl_context *c, uint64_t site, st
   return made;
 }
 
-/* ---- its lengths, of which the sum is known ---- */
+/* ---- lengths that are deferred while their sum is known ---- */
 
 struct lengths {
   struct deferred p;
@@ -127,11 +129,11 @@ static void lengths_later(struct cvl_context *c, uint64_t site, struct ends ends
   deferred_add(c, &l->p, true, NULL, &(struct cvl_value){.form = CVL_SEGDES, .as.segdes = d});
 }
 
-/* ---- what ranks keep ---- */
+/* ---- kept elements ---- */
 
 struct kept {
   struct deferred p;
-  struct ends ends;       /* of a descriptor with several segments */
+  struct ends ends;       /* set for a descriptor of several segments */
   struct cvl_value inner; /* the inner descriptor; CVL_NOTHING if poisoned, or not wanted */
 };
 
@@ -164,7 +166,8 @@ static void say_kept(struct cvl_context *c, struct deferred *p, void *to) {
   memcpy(to, &own, p->bytes);
 }
 
-/* What ranks have said, in ends.all if that is wanted; the distribution of what they keep. */
+/* Returns the distribution of the kept elements, from the reports of all ranks. Stores the
+ * reports in ends.all if there are several segments. */
 static struct distribution *heard(struct cvl_context *c, struct kept *k, const char *all,
                                   size_t stride) {
   struct keeps *keeps = mpi_alloc(c, c->ranks * sizeof *keeps);
@@ -175,7 +178,7 @@ static struct distribution *heard(struct cvl_context *c, struct kept *k, const c
   return at;
 }
 
-/* Nobody has anything. */
+/* Makes results without elements. */
 static void all_poisoned(struct cvl_context *c, struct deferred *p) {
   if (p->vector) {
     release_inner(c, &p->vector->local);

@@ -1,9 +1,9 @@
 /* permute.c - gathers and scatters between ranks, through the host's memory.
  *
- * Each rank computes from its indices the positions in the whole vector that its elements come
- * from or go to, and groups them by the ranks that have these. A gather sends positions and
- * gets elements; a scatter sends positions and elements, which their new owner puts down in the
- * order of their old positions, so that the highest one wins.
+ * From its indices each rank computes the positions, in the whole vector, that its elements
+ * come from or go to. It groups them by the ranks that have these positions. A gather sends
+ * positions and gets elements. A scatter sends positions and elements; their new owner writes
+ * them in the order of their old positions, so that the highest one wins.
  */
 #include "cvl-mpi/operations/permute.h"
 #include "cvl-mpi/exchange/deferred.h"
@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The elements of an operand on this rank, if it lay as `at`. */
+/* Returns this rank's elements of an operand, as if it lay as `at`. */
 static void *permute_block_of(struct cvl_context *c, const struct permutation *p,
                               const struct cvl_value *v, struct distribution *at,
                               size_t bytes) {
@@ -79,7 +79,7 @@ void find_positions(struct cvl_context *c, struct permutation *p, const struct r
   }
 }
 
-/* ---- who has them ---- */
+/* ---- owners ---- */
 
 static uint64_t permute_sum(const struct cvl_context *c, const uint64_t *counts) {
   uint64_t total = 0;
@@ -87,7 +87,7 @@ static uint64_t permute_sum(const struct cvl_context *c, const uint64_t *counts)
   return total;
 }
 
-/* The owner of a position; `near` is a rank that may be it. */
+/* Returns the owner of a position; `near` is a first guess. */
 static unsigned owner_near(const struct distribution *at, uint64_t position, unsigned near) {
   if (position >= at->start[near] && position < at->start[near + 1]) return near;
   return distribution_owner(at, position);
@@ -103,7 +103,7 @@ static void count_out(struct cvl_context *c, struct permutation *p) {
   p->out_total = permute_sum(c, p->out);
 }
 
-/* Groups the elements of the block by their ranks, in order. */
+/* Groups the elements of the block by the owners of their positions, in order. */
 static void fill_groups(struct cvl_context *c, const struct permutation *p) {
   uint64_t *next = mpi_alloc(c, c->ranks * sizeof *next);
   unsigned r = 0;
@@ -134,7 +134,7 @@ void group_positions(struct cvl_context *c, struct permutation *p) {
 
 /* ---- scatters ---- */
 
-/* What this rank's block is before anything is put there. */
+/* Returns this rank's block before elements are written: the defaults, or zeros. */
 static char *begun(struct cvl_context *c, const struct permutation *p, uint64_t n) {
   if (p->a->defaults.form != CVL_NOTHING)
     return permute_block_of(c, p, &p->a->defaults, p->far_at, p->bytes);
@@ -143,7 +143,7 @@ static char *begun(struct cvl_context *c, const struct permutation *p, uint64_t 
   return block;
 }
 
-/* The elements of the block that are sent, by rank; NULL: poisoned. */
+/* Returns the elements of the block that are sent, by rank; NULL: poisoned. */
 static char *sent_values(struct cvl_context *c, const struct permutation *p) {
   char *values = permute_block_of(c, p, &p->a->values, p->at, p->bytes);
   char *out = mpi_try_alloc(c, p->site, p->out_total * p->bytes);
@@ -157,7 +157,8 @@ static char *sent_values(struct cvl_context *c, const struct permutation *p) {
   return out;
 }
 
-/* Position `to` of this rank's block is used again, by the element at `where`. */
+/* Records the fault that position `to` of this rank's block is used again, by the element at
+ * `where`. */
 static void note_duplicate(struct cvl_context *c, const struct permutation *p,
                            const struct view *far, uint64_t to, int64_t where) {
   const uint64_t position = p->far_at->start[c->rank] + to;
@@ -169,9 +170,9 @@ static void note_duplicate(struct cvl_context *c, const struct permutation *p,
                                    .segment = (int64_t)(far->segments.first + k)});
 }
 
-/* Of PERMUTE: each position may be used once. What has come to a position that was used before
- * is a fault, if `where`, the elements' own positions, are known, and a view of `far`; else it
- * is only found. */
+/* Tells whether PERMUTE uses each position at most once. If `where`, the elements' own
+ * positions, and the view `far` are given, an element that comes to a used position is
+ * recorded as a fault. */
 static bool check_once(struct cvl_context *c, const struct permutation *p, const void *received,
                        uint64_t n, const struct view *far, const int64_t *where) {
   bool once = true;
@@ -188,7 +189,8 @@ static bool check_once(struct cvl_context *c, const struct permutation *p, const
   return once;
 }
 
-/* Only where some position is used twice does anybody need to know where elements come from. */
+/* Checks that PERMUTE uses no position twice. Only if one is used twice do ranks exchange
+ * where elements come from. */
 static void check_permutation(struct cvl_context *c, const struct permutation *p,
                               const void *received, uint64_t n) {
   if (all_true(c, check_once(c, p, received, n, NULL, NULL))) return;
@@ -203,9 +205,8 @@ static void check_permutation(struct cvl_context *c, const struct permutation *p
   mpi_free(c, where);
 }
 
-/* Tells each rank which of its elements are meant: what it has been told itself, NULL without
- * memory.
- */
+/* Sends each rank the positions of its elements that are meant. Returns the positions that
+ * this rank receives, or NULL if memory runs out. */
 static void *send_positions(struct cvl_context *c, struct permutation *p) {
   struct reading r = reading_begin(c, p);
   find_positions(c, p, &r);
@@ -236,9 +237,9 @@ static struct cvl_value permute_scatter(struct cvl_context *c, struct permutatio
   return v;
 }
 
-/* ---- gathers from sources of which every rank can have what it may want ---- */
+/* ---- gathers where every rank can get all elements that it may want ---- */
 
-/* The elements of each rank's segments; NULL if they are too many. */
+/* Returns the elements of each rank's segments; NULL if they are too many. */
 static struct range *near_elements(struct cvl_context *c, const struct permutation *p,
                                    const struct range *segments) {
   struct range *elements = mpi_alloc(c, c->ranks * sizeof *elements);
@@ -254,7 +255,7 @@ static struct cvl_value flags_of_block(struct cvl_context *c, const struct permu
   return move_to(c, p->site, &p->a->flags, p->at, false);
 }
 
-/* Each rank by itself, from those elements. */
+/* Gathers on each rank from those elements. */
 static struct cvl_value gather_near(struct cvl_context *c, const struct permutation *p,
                                     const struct range *segments,
                                     const struct range *elements) {
@@ -275,7 +276,7 @@ static struct cvl_value gather_near(struct cvl_context *c, const struct permutat
   return settled(c, p->site, mpi_elem(&p->a->values), distribution_retain(p->at), out[0]);
 }
 
-/* False if sources are far. */
+/* Returns false if sources are far. */
 static bool permute_try_near(struct cvl_context *c, const struct permutation *p,
                              struct cvl_value *out) {
   struct range *segments = p->near->count == 1 ? ranges_same(c, 0, 1) : view_ranges(c, p->view);
@@ -288,7 +289,7 @@ static bool permute_try_near(struct cvl_context *c, const struct permutation *p,
 
 /* ---- the operation ---- */
 
-/* Where elements are, or were if they did not fit on all ranks. */
+/* Returns the distribution of a value, or the canonical one if the value is on all ranks. */
 static struct distribution *lies(struct cvl_context *c, const struct cvl_value *v, uint64_t n) {
   struct distribution *at = v->form == CVL_NOTHING ? NULL : mpi_at(v);
   return at ? distribution_retain(at) : distribution_canonical(c, n);
@@ -298,7 +299,7 @@ static bool on_all_ranks(const struct cvl_context *c, const struct cvl_permute *
   return !mpi_at(&a->values) && !mpi_at(&a->index) && is_whole(c, mpi_length(&a->d));
 }
 
-/* Where the segments are that the block of each rank has elements of. */
+/* Returns where the segments of this rank's block begin in `far`. */
 static uint64_t *find_begin(struct cvl_context *c, const struct permutation *p) {
   struct range *ranges = view_ranges(c, p->view);
   uint64_t *begin = segdes_offsets(c, p->site, p->far, ranges);
@@ -306,7 +307,7 @@ static uint64_t *find_begin(struct cvl_context *c, const struct permutation *p) 
   return begin;
 }
 
-/* Whether 32 bits suffice for positions within them. */
+/* Returns whether 32 bits suffice for positions within blocks. */
 static bool narrow_blocks(const struct cvl_context *c, const struct distribution *at) {
   for (unsigned r = 0; r < c->ranks; r++) {
     if (distribution_range(at, r).n > UINT32_MAX) return false;
@@ -357,7 +358,7 @@ bool permute_call(struct cvl_context *c, uint64_t site, const struct cvl_call *c
 
 /* ---- elements of segments that are too long for one rank ---- */
 
-/* A descriptor of one element for each segment of d. */
+/* Returns a descriptor with one element for each segment of d. */
 static struct cvl_value one_each(struct cvl_context *c, uint64_t site,
                                  const struct cvl_segdes *d) {
   if (d->count == 1) return cvl_one_segment(1);
@@ -368,7 +369,8 @@ static struct cvl_value one_each(struct cvl_context *c, uint64_t site,
   return segdes_of_lengths(c, site, at, ones, NULL);
 }
 
-/* EXTRACT is a gather, REPLACE a scatter over v, of one element for each segment. */
+/* Executes EXTRACT as a gather, and REPLACE as a scatter over v, of one element for each
+ * segment. */
 bool element_call(struct cvl_context *c, uint64_t site, const struct cvl_call *call,
                   struct cvl_segdes *d, struct cvl_value *out) {
   const bool gathers = call->kind == CALL_EXTRACT;

@@ -1,4 +1,4 @@
-/* permute.h - between permute.c and gather.c: one gather or scatter. */
+/* permute.h - the data of one gather or scatter, shared by permute.c and gather.c. */
 #ifndef RAVEL_MPI_PERMUTE_H
 #define RAVEL_MPI_PERMUTE_H
 
@@ -11,23 +11,25 @@ struct permutation {
   const struct cvl_permute *a;
   uint64_t site;
   bool gathers;
-  struct cvl_segdes *near, *far;    /* of the elements with indices; of what these count in */
-  const struct view *view;          /* of `near` */
-  uint64_t *begin;                  /* of the segments of the block: where these are in `far` */
-  struct distribution *at, *far_at; /* where these elements are */
-  struct range block;               /* of `at`, on this rank */
-  size_t bytes;                     /* of an element */
+  struct cvl_segdes *near, *far; /* `near`: descriptor of the elements that have indices; `far`:
+                                    of those that indices refer to */
+  const struct view *view;       /* view of `near` */
+  uint64_t *begin; /* positions in `far` where the segments of this rank's block begin */
+  struct distribution *at, *far_at; /* distributions of the elements of `near` and `far` */
+  struct range block;               /* this rank's block of `at` */
+  size_t bytes;                     /* size of an element */
   size_t wide;                      /* bytes of a position within a block */
-  int64_t *positions; /* of each element of the block, or NOT_SENT; NULL: poisoned */
-  uint64_t *out, *in; /* how many go to each rank, come from each, */
+  int64_t *positions; /* for each element of the block the position in `far`, or NOT_SENT; NULL:
+                         poisoned */
+  uint64_t *out, *in; /* numbers of elements that go to each rank, and come from each */
   uint64_t out_total, in_total;
-  uint64_t *order; /* the elements of the block that are sent, by rank */
-  void *sent;      /* positions, by rank: within the block of the owner */
+  uint64_t *order; /* indices of the elements of the block that are sent, by rank */
+  void *sent;      /* their positions within the block of the owner, by rank */
 };
 
 enum { NOT_SENT = -1 };
 
-/* Position k of several, of p->wide bytes each, which may lie anywhere. */
+/* Read and write position k of an array with p->wide bytes each, at any alignment. */
 static inline uint64_t position_at(const struct permutation *p, const void *positions,
                                    uint64_t k) {
   const char *at = (const char *)positions + k * p->wide;
@@ -51,9 +53,9 @@ static inline void put_position(const struct permutation *p, void *positions, ui
   }
 }
 
-/* What a gather or scatter reads of a block: elements in the host's memory; NULL: poisoned. */
+/* The indices and flags of a block, in the host's memory; NULL: poisoned. */
 struct reading {
-  const void *index; /* narrow: of 32 bits */
+  const void *index; /* of 32 bits if `narrow`, else of 64 */
   bool narrow;
   const uint8_t *flags; /* NULL: all are set */
   struct lent lent[2];
@@ -66,16 +68,17 @@ static inline int64_t index_at(const struct reading *r, uint64_t i) {
   return r->narrow ? ((const int32_t *)r->index)[i] : ((const int64_t *)r->index)[i];
 }
 
-/* Whether index is one of the elements that segment k of the block counts in. */
+/* Returns whether an index is within segment k of the block's segments in `far`. */
 static inline bool is_inside(const struct permutation *p, uint64_t k, int64_t index) {
   return (uint64_t)index < p->begin[k + 1] - p->begin[k];
 }
-/* It is not, of element i. */
+/* Records the fault that the index of element i is outside. */
 void fault_index(struct cvl_context *, const struct permutation *, uint64_t k, uint64_t i,
                  int64_t index);
 
-/* Sets p->positions, to NULL if they cannot be had; then p->out, order and sent, or, without
- * memory, p->positions to NULL: then nothing is sent. */
+/* find_positions sets p->positions, to NULL if they are not available. Then group_positions
+ * sets p->out, order and sent. If memory runs out it sets p->positions to NULL, and nothing is
+ * sent. */
 void find_positions(struct cvl_context *, struct permutation *, const struct reading *);
 void group_positions(struct cvl_context *, struct permutation *);
 
@@ -88,7 +91,7 @@ static inline void copy_element(char *to, uint64_t i, const char *from, uint64_t
   }
 }
 
-/* gather.c: the block of the result; poisoned if it is CVL_NOTHING. */
+/* Returns the block of the result; CVL_NOTHING if it is poisoned (gather.c). */
 struct cvl_value gather(struct cvl_context *, struct permutation *);
 
 #endif

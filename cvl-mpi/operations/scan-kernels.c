@@ -1,5 +1,5 @@
-/* scan-kernels.c - of a scan by a function of the program's own, the reduction by that
- * function, and its exclusive scan under other descriptors.
+/* scan-kernels.c - derives two superoperators from a scan by a user-defined function: the
+ * reduction by that function, and its exclusive scan under other descriptors.
  */
 #include "cvl-mpi/operations/scan-kernels.h"
 
@@ -8,14 +8,14 @@
 
 #include <string.h>
 
-/* ---- what it is ---- */
+/* ---- the combination ---- */
 
 static bool scan_kernels_is_spread_constant(const struct superop *op,
                                             const struct superop_node *node) {
   return node->role == ROLE_SPREAD && fit_constant(op, node->operands[0]);
 }
 
-/* Finds the combination; false if there is something else. */
+/* Finds the combination. Returns false if the superoperator has anything else. */
 static bool find_combination(struct combine_scan *s) {
   const struct superop *op = s->op;
   uint32_t first = 0;
@@ -30,7 +30,8 @@ static bool find_combination(struct combine_scan *s) {
   return end == op->node_count && op->nodes[s->at.ends].role == ROLE_COMBINE_SCAN;
 }
 
-/* The parameters of each column; false if one has none, or it is another's, too. */
+/* Finds the parameters of each column. Returns false if a column has none, or shares it with
+ * another one. */
 static bool scan_kernels_find_columns(struct combine_scan *s) {
   for (uint32_t k = 0; k < s->at.count; k++) {
     const struct superop_node *end = &s->op->nodes[s->at.ends + k];
@@ -46,9 +47,9 @@ static bool scan_kernels_find_columns(struct combine_scan *s) {
   return true;
 }
 
-/* ---- what is derived from it ---- */
+/* ---- derived superoperators ---- */
 
-/* The number of a value of the scan there. */
+/* Returns the number that a value of the scan has in a derived superoperator. */
 static uint32_t scan_kernels_moved(const struct combine_scan *s, uint32_t value) {
   return value < s->op->param_count ? value : value + s->at.count + 1;
 }
@@ -80,7 +81,7 @@ static struct superop_node *derive_nodes(struct combine_scan *s, uint16_t op) {
   return nodes;
 }
 
-/* False if there would be too many values. */
+/* Returns false if there would be too many values. */
 static bool scan_kernels_derive(struct cvl_context *c, struct combine_scan *s, uint16_t op,
                                 struct derived *d) {
   uint32_t *outputs = arena_alloc(&s->arena, s->at.count * sizeof *outputs), node;
@@ -100,7 +101,7 @@ static bool scan_kernels_derive(struct cvl_context *c, struct combine_scan *s, u
   return made;
 }
 
-/* ---- both ---- */
+/* ---- the pair ---- */
 
 static enum cvl_elem param_elem(const struct cvl_context *c, const struct superop *op,
                                 uint32_t param) {

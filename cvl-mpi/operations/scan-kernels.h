@@ -1,16 +1,16 @@
-/* scan-kernels.h - what is made of a superoperator that is one combination of scans, to execute
- * it in segments that go on on other ranks (combine-scan.c, which these functions belong to).
+/* scan-kernels.h - superoperators derived from one that is a combination of scans, to execute
+ * it in segments that cross ranks. Part of combine-scan.c.
  */
 #ifndef RAVEL_MPI_SCAN_KERNELS_H
 #define RAVEL_MPI_SCAN_KERNELS_H
 
 #include "cvl-mpi/operations/combine-scan.h"
 
-/* A superoperator made from the scan: with parameters of its own behind those of that, an
+/* A superoperator derived from the scan. Its own parameters follow those of the scan: an
  * identity for each column, which nobody reads, and the descriptor. */
 struct derived {
   struct superop op;
-  struct cvl_kernel *kernel; /* of the inner back end; NULL: no memory */
+  struct cvl_kernel *kernel; /* the kernel of the inner back end; NULL: there was no memory */
 };
 
 struct combine_scan {
@@ -18,19 +18,21 @@ struct combine_scan {
   struct superop_combination at;
   struct heap heap;
   struct arena arena;
-  /* Of each column: the parameter; that of identities, SUPEROP_NONE: a constant, or none. */
+  /* For each column: its parameter, and the parameter of its identities (SUPEROP_NONE: a
+   * constant, or none). */
   uint32_t param[SUPEROP_COLUMNS_MAX], identity[SUPEROP_COLUMNS_MAX];
   enum cvl_elem elem[SUPEROP_COLUMNS_MAX];
-  struct derived totals, before; /* its reduction; its exclusive scan */
-  struct cvl_kernel *in_blocks;  /* the latter on this back end; made when it is wanted first */
+  struct derived totals, before; /* the reduction, and the exclusive scan */
+  struct cvl_kernel *in_blocks;  /* `before` prepared for this back end, when it is first
+                                    wanted */
 };
 
 static inline struct cvl_value zero_of(enum cvl_elem elem) {
   return (struct cvl_value){.form = CVL_SCALAR, .elem = (uint8_t)elem};
 }
 
-/* Operands of one of them: columns of n elements, which it borrows, each identity, and the
- * descriptor, which it passes. The caller frees them. */
+/* Returns the operands of a derived superoperator: columns of n elements, which it borrows, an
+ * identity for each, and the descriptor, which it passes on. The caller frees the array. */
 struct cvl_value *derived_operands(struct cvl_context *, const struct combine_scan *,
                                    const struct cvl_value *columns, uint64_t n,
                                    const struct cvl_value *identities,

@@ -1,6 +1,6 @@
-/* scan.c - scans of segments that go on on the next rank, of operations that are exact: the sum
- * of what is on the ranks before is added. Sums of FLOATs have the tree of trees.h, which this
- * would not give (tree.c).
+/* scan.c - scans, by exact operations, of segments that cross ranks. Each rank combines its
+ * scan with the total of the ranks before. Sums of FLOATs are in tree.c, since they must
+ * follow the tree of trees.h.
  */
 #include "cvl-mpi/private.h"
 
@@ -11,7 +11,7 @@ static uint64_t larger(uint64_t a, uint64_t b) {
   return a > b ? a : b;
 }
 
-/* Reduction of inner elements, one segment, as a scalar; takes v. */
+/* Returns the reduction of n inner elements as a scalar; takes v. */
 static struct cvl_value scan_total_of(struct cvl_context *c, uint64_t site, enum cvl_op op,
                                       struct cvl_value v, uint64_t n) {
   const struct cvl_value d = cvl_one_segment(n);
@@ -25,7 +25,7 @@ static struct cvl_value scan_total_of(struct cvl_context *c, uint64_t site, enum
   return good ? scalar : nothing();
 }
 
-/* What this rank has of the last segment of its block. */
+/* Returns the total of this rank's part of the last segment of its block. */
 static struct cvl_value last_total(struct cvl_context *c, uint64_t site,
                                    const struct cvl_call *call, const struct view *view,
                                    const struct cvl_value *v) {
@@ -39,9 +39,10 @@ static struct cvl_value last_total(struct cvl_context *c, uint64_t site,
                        inner_slice(c, site, borrowed, begin - block.first, n), n);
 }
 
-/* ---- what is before ---- */
+/* ---- totals before ---- */
 
-/* The totals, of all ranks before that have elements of the segment that comes in, as one. */
+/* Returns the combined total of the ranks before that have elements of the segment that
+ * crosses into this block. */
 static struct cvl_value scan_before(struct cvl_context *c, uint64_t site,
                                     const struct cvl_call *call, const struct view *view,
                                     const char *totals) {
@@ -64,7 +65,7 @@ static struct cvl_value scan_before(struct cvl_context *c, uint64_t site,
 
 /* ---- the scan ---- */
 
-/* `carry` and then the n elements of v; takes v. */
+/* Returns `carry`, followed by the n elements of v; takes v. */
 static struct cvl_value scan_behind(struct cvl_context *c, uint64_t site,
                                     struct cvl_value carry, struct cvl_value v, uint64_t n) {
   struct cvl_value out;
@@ -80,7 +81,7 @@ static struct cvl_value scan_behind(struct cvl_context *c, uint64_t site,
   return nothing();
 }
 
-/* The segments of a block, the first one element longer. */
+/* Returns the descriptor of the block's segments, with the first one element longer. */
 static struct cvl_value longer(struct cvl_context *c, uint64_t site, const struct view *view) {
   const struct range block = distribution_range(view->at, c->rank), s = view->segments;
   int64_t *lengths = mpi_try_alloc(c, site, s.n * sizeof *lengths);
@@ -94,7 +95,7 @@ static struct cvl_value longer(struct cvl_context *c, uint64_t site, const struc
   return out;
 }
 
-/* The scan of v, takes it; poisoned operands give a poisoned result. */
+/* Returns the scan of v, which it takes. Poisoned operands give a poisoned result. */
 static struct cvl_value mpi_scanned(struct cvl_context *c, uint64_t site, enum cvl_op op,
                                     struct cvl_value v, const struct cvl_value *d) {
   struct cvl_value out;
@@ -108,8 +109,8 @@ static struct cvl_value mpi_scanned(struct cvl_context *c, uint64_t site, enum c
   return nothing();
 }
 
-/* A block whose first segment has begun before: the scan of what is before it, as one element,
- * and the block, but for the first of that. Takes v. */
+/* Returns the scan of a block whose first segment began before. It scans the total before it,
+ * as one element, followed by the block, and drops the first result. Takes v. */
 static struct cvl_value scan_on(struct cvl_context *c, uint64_t site, enum cvl_op op,
                                 const struct view *view, struct cvl_value carry,
                                 struct cvl_value v) {
@@ -125,15 +126,15 @@ static struct cvl_value scan_on(struct cvl_context *c, uint64_t site, enum cvl_o
   return out;
 }
 
-/* ---- a block of one segment: the scan of its tiles, which are read twice and written once
- * ---- */
+/* ---- blocks of one segment: tiles are scanned, so that elements are read twice and written
+ * once ---- */
 
 struct tiled {
-  struct cvl_value v, totals; /* of the inner back end: the block, and of each full tile */
+  struct cvl_value v, totals; /* inner values: the block, and the totals of full tiles */
   uint64_t n, full, tiles;
 };
 
-/* Whether a block has nothing but elements of one segment, enough of them. */
+/* Returns whether a block has elements of one segment only, and enough of them. */
 static bool is_tiled(const struct cvl_context *c, const struct view *view) {
   const uint64_t n = distribution_range(view->at, c->rank).n;
   return c->b->tiles && view->segments.n == 1 && n >= 2 * CVL_SCAN_TILE;
@@ -155,8 +156,8 @@ static void tiled_free(struct cvl_context *c, struct tiled *t) {
   release_inner(c, &t->totals);
 }
 
-/* The totals of full tiles from element `at` of a vector of n on, which has `other` everywhere
- * else. */
+/* Returns a vector of n elements: the totals of full tiles from position `at` on, and `other`
+ * elsewhere. */
 static struct cvl_value totals_in(struct cvl_context *c, uint64_t site, const struct tiled *t,
                                   uint64_t at, uint64_t n, struct cvl_value other) {
   struct cvl_value out, totals = t->totals;
@@ -174,7 +175,7 @@ static struct cvl_value totals_in(struct cvl_context *c, uint64_t site, const st
   return nothing();
 }
 
-/* Of all its elements. */
+/* Returns the total of all elements. */
 static struct cvl_value tiled_total(struct cvl_context *c, uint64_t site, enum cvl_op op,
                                     const struct tiled *t) {
   const uint64_t rest = t->n - t->full * CVL_SCAN_TILE;
@@ -186,7 +187,7 @@ static struct cvl_value tiled_total(struct cvl_context *c, uint64_t site, enum c
   return scan_total_of(c, site, op, totals_in(c, site, t, 0, t->tiles, tail), t->tiles);
 }
 
-/* What is before each tile: `carry`, and the tiles before. */
+/* Returns the value before each tile: `carry` combined with the tiles before it. */
 static struct cvl_value scan_before_tiles(struct cvl_context *c, uint64_t site, enum cvl_op op,
                                           const struct tiled *t, struct cvl_value carry) {
   const struct cvl_value d = cvl_one_segment(t->tiles + 1);
@@ -196,8 +197,9 @@ static struct cvl_value scan_before_tiles(struct cvl_context *c, uint64_t site, 
   return inner_slice(c, site, scan, 1, t->tiles);
 }
 
-/* Before a segment there is what changes nothing. The identity is that but for MAX and MIN of
- * FLOATs, of which there are some beyond it; there the first element is. */
+/* Returns a value to put before a segment that changes nothing. That is the identity, except
+ * for MAX and MIN of FLOATs: some FLOATs are beyond their identity, so the first element is
+ * taken. */
 static struct cvl_value neutral(struct cvl_context *c, uint64_t site, enum cvl_op op,
                                 const struct tiled *t) {
   const uint64_t n =
@@ -222,11 +224,11 @@ static struct cvl_value tiled_scan(struct cvl_context *c, uint64_t site, enum cv
 
 /* ---- the call ---- */
 
-/* What of a scan a rank has found out before it knows what is before its block. */
+/* The part of a scan that a rank computes before it knows the total before its block. */
 struct scanning {
   bool tiled;
   struct tiled t;
-  struct cvl_value v; /* else */
+  struct cvl_value v; /* the block, if not tiled */
   struct cvl_value total;
 };
 
@@ -243,7 +245,7 @@ static struct scanning scanning_new(struct cvl_context *c, uint64_t site,
   return s;
 }
 
-/* Takes what `s` has. */
+/* Completes a scan; takes the values of `s`. */
 static struct cvl_value mpi_scan_of(struct cvl_context *c, uint64_t site,
                                     const struct cvl_call *call, const struct view *view,
                                     struct scanning *s, const char *totals) {

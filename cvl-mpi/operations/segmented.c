@@ -1,20 +1,21 @@
 /* segmented.c - operations on segments that lie on several ranks.
  *
- * Elements are moved first so that every segment is whole on the rank on which it begins: no
- * more than one segment a border. Then each rank has operands of its own. Where a segment is
- * too long for that, reductions go on as the tree of trees.h has it: blocks of 1,024 elements
- * are whole on a rank, and what they give is combined by the rank on which the segment begins.
- * Scans, ranks and sorting have their own ways (scan.c, tree.c, sort.c); other operations on
- * such segments are executed whole, by all (together.c).
+ * Elements are moved first so that every segment is whole on the rank on which it begins: at
+ * most one segment moves at each border. Then each rank executes the call on its own operands.
+ * If a segment is too long for that, reductions follow the tree of trees.h: its blocks of
+ * 1,024 elements are whole on a rank, and the rank on which the segment begins combines their
+ * results. Scans, ranks and sorting have their own methods (scan.c, tree.c, sort.c). All ranks
+ * execute other operations on such segments whole (together.c).
  */
 #include "cvl-mpi/exchange/deferred.h"
 
 #include <stdlib.h>
 
-/* ---- where ---- */
+/* ---- ends of blocks ---- */
 
-/* The first position from border b on at which a block may end: no position within a segment,
- * or one that is a multiple of `unit` from its beginning, if that is not 0. */
+/* Returns the first position, from border b on, at which a block may end: a position between
+ * segments, or a multiple of `unit` elements from the beginning of a segment, unless `unit` is
+ * 0. */
 static uint64_t next_end(const struct view *v, unsigned b, uint64_t unit) {
   const uint64_t p = v->at->start[b], end = v->borders[b].end;
   if (end <= p || unit == 0) return end > p ? end : p;
@@ -23,7 +24,8 @@ static uint64_t next_end(const struct view *v, unsigned b, uint64_t unit) {
   return next < end ? next : end;
 }
 
-/* As a view, with blocks that end where they may; the caller's. */
+/* Returns a distribution like the view's whose blocks end where they may. The caller owns it.
+ */
 static struct distribution *cut_between(struct cvl_context *c, const struct view *v,
                                         uint64_t unit) {
   uint64_t *counts = mpi_alloc(c, c->ranks * sizeof *counts);
@@ -38,7 +40,7 @@ static struct distribution *cut_between(struct cvl_context *c, const struct view
   return made;
 }
 
-/* Whether an end of a block is moved by more than an eighth of what a rank has. */
+/* Returns whether an end of a block is moved by more than an eighth of a rank's share. */
 static bool moves_much(const struct cvl_context *c, const struct distribution *from,
                        const struct distribution *to) {
   enum { FRACTION = 8 };
@@ -49,7 +51,7 @@ static bool moves_much(const struct cvl_context *c, const struct distribution *f
   return false;
 }
 
-/* Where segments are whole; NULL if some are too long for that. */
+/* Returns a view where segments are whole; NULL if some are too long for that. */
 const struct view *whole_segments(struct cvl_context *c, uint64_t site, struct cvl_segdes *d,
                                   const struct view *v) {
   struct distribution *made = cut_between(c, v, 0);
@@ -77,7 +79,8 @@ bool ends_at(const struct view *v, uint64_t unit) {
   return true;
 }
 
-/* Of one element for each segment, those of the segments that begin on a rank. */
+/* Makes the distribution of one element for each segment, on the rank where the segment
+ * begins. */
 struct distribution *by_segments(struct cvl_context *c, const struct view *v) {
   uint64_t *counts = mpi_alloc(c, c->ranks * sizeof *counts);
   for (unsigned r = 0; r < c->ranks; r++) counts[r] = view_owned(v, r).n;
@@ -94,9 +97,9 @@ static enum cvl_elem segmented_result_elem(const struct cvl_context *c,
                           c->float_elem);
 }
 
-/* ---- every segment whole on a rank ---- */
+/* ---- calls with every segment whole on a rank ---- */
 
-/* Operand i has one element for each segment: by its kind of call. */
+/* Returns whether operand i has one element for each segment. */
 static bool segmented_is_by_segment(enum call_kind kind, unsigned i) {
   switch (kind) {
   case CALL_EXTRACT: return i == 1;
@@ -128,7 +131,7 @@ static void move_operands(struct cvl_context *c, uint64_t site, struct whole_cal
   w->inner.operand[last] = w->view->local;
 }
 
-/* Positions of faults are those of elements, or of segments where indices are by segment. */
+/* Positions of faults count elements, or segments where indices are by segment. */
 static struct shift shift_of(const struct cvl_context *c, uint64_t site,
                              const struct whole_call *w) {
   const uint64_t element = w->view->at->start[c->rank], segment = w->segments->start[c->rank];
@@ -151,8 +154,8 @@ static bool segmented_run_whole(struct cvl_context *c, uint64_t site,
 
 /* ---- the calls ---- */
 
-/* The elements that a call is about: of operand 0, or where there are none yet, in equal
- * blocks. NULL: they are on all ranks. */
+/* Returns the distribution of the call's elements: that of operand 0, or equal blocks if the
+ * call makes them. NULL: they are on all ranks. */
 static struct distribution *segmented_elements_of(struct cvl_context *c,
                                                   const struct cvl_call *call) {
   const uint64_t n = mpi_length(&call->operand[call->count - 1]);
@@ -165,7 +168,8 @@ static bool is_exact_call(const struct cvl_call *call) {
   return is_exact(call->op, mpi_elem(&call->operand[0]));
 }
 
-/* A reduction of one segment in any order: every rank's block by itself. */
+/* Executes a reduction of one segment whose order does not matter: every rank reduces its
+ * block. */
 static bool any_order_call(struct cvl_context *c, uint64_t site, const struct cvl_call *call,
                            const struct view *v, struct cvl_value *out) {
   struct cvl_call inner = *call;
@@ -179,7 +183,7 @@ static bool any_order_call(struct cvl_context *c, uint64_t site, const struct cv
   return true;
 }
 
-/* In the order of the tree: with blocks that end where it has blocks. */
+/* Executes a call in the order of the tree, with blocks that end where the tree's blocks do. */
 static bool cut_call(struct cvl_context *c, uint64_t site, const struct cvl_call *call,
                      struct cvl_segdes *d, const struct view *v, struct cvl_value *out) {
   const bool scan = call->kind == CALL_SCAN;
@@ -187,7 +191,7 @@ static bool cut_call(struct cvl_context *c, uint64_t site, const struct cvl_call
   return scan ? tree_call(c, site, call, cut, out) : blocks_call(c, site, call, cut, out);
 }
 
-/* Segments that are too long for one rank. */
+/* Executes a call on segments that are too long for one rank. */
 static bool run_long(struct cvl_context *c, uint64_t site, const struct cvl_call *call,
                      struct cvl_segdes *d, const struct view *v, struct cvl_value *out) {
   if (segmented_is_by_segment(call->kind, 0)) return spread_call(c, site, call, v, out);

@@ -1,9 +1,9 @@
 /* sort.c - RANK and SORT of segments that lie on several ranks.
  *
- * Every rank sorts what its block has of each segment. Splitters say how many of these elements
- * go to which rank, so that each has as many as before (splitters.h). What comes is in order of
- * the ranks it comes from, so that sorting it once more, which is stable, gives the result. For
- * RANK the ranks of what has come go back the way it came.
+ * Every rank sorts the part of each segment in its block. Splitters say how many of these
+ * elements go to which rank, so that each rank has as many as before (splitters.h). Received
+ * elements are in the order of their former ranks, so another sort, which is stable, gives the
+ * result. For RANK the ranks of received elements are sent back to where these came from.
  */
 #include "cvl-mpi/operations/splitters.h"
 
@@ -17,16 +17,16 @@ struct sorting {
   const struct view *view;
   struct range block;
   size_t bytes;
-  uint64_t *out, *in; /* how many elements go to each rank, come from each */
+  uint64_t *out, *in; /* numbers of elements that go to each rank, and come from each */
 };
 
-/* ---- keys: words in the order of the elements ---- */
+/* ---- keys: words that have the order of the elements ---- */
 
 static uint64_t key_of_int(int64_t x) {
   return (uint64_t)x ^ UINT64_C(1) << 63;
 }
 
-/* -0.0 is 0.0. */
+/* -0.0 has the key of 0.0. */
 static uint64_t key_of_float(double x) {
   const double plain = x + 0.0;
   uint64_t bits;
@@ -34,7 +34,7 @@ static uint64_t key_of_float(double x) {
   return bits >> 63 ? ~bits : bits | UINT64_C(1) << 63;
 }
 
-/* NaN is last in both directions. */
+/* NaN has the last key in both directions. */
 static uint64_t key_of(enum cvl_elem elem, const void *data, uint64_t i, bool down) {
   uint64_t key;
   switch (elem) {
@@ -91,8 +91,8 @@ static void sort_count(struct cvl_context *c, struct sorting *s, const uint64_t 
   }
 }
 
-/* What is in this rank's block when each segment is in order over all ranks, by the ranks it
- * was on; an owned inner vector. */
+/* Returns the elements that are in this rank's block when each segment is in order over all
+ * ranks, sorted by the ranks they come from: an owned inner vector. */
 static struct cvl_value sort_distribute(struct cvl_context *c, struct sorting *s,
                                         struct cvl_value sorted) {
   char *data = host_elements(c, s->site, sorted, s->block.n, s->bytes);
@@ -123,8 +123,8 @@ static void add_to_first(const struct cvl_context *c, void *ranks, uint64_t n,
   }
 }
 
-/* Of the elements distributed to this block their ranks in the whole segments; NULL: poisoned.
- */
+/* Returns the ranks, in whole segments, of the elements distributed to this block; NULL:
+ * poisoned. */
 static void *sort_ranks_of(struct cvl_context *c, const struct sorting *s,
                            struct cvl_value distributed) {
   const struct cvl_value local = owned(sort_perform(c, s, CALL_RANK, s->call->op, distributed));
@@ -135,7 +135,8 @@ static void *sort_ranks_of(struct cvl_context *c, const struct sorting *s,
   return ranks;
 }
 
-/* Sends them back to where the elements were, in the order there; an owned inner vector. */
+/* Sends ranks back to where the elements were, in the order there. Returns an owned inner
+ * vector. */
 static struct cvl_value send_back(struct cvl_context *c, const struct sorting *s, void *ranks) {
   const size_t bytes = elem_info(c->int_elem)->bytes;
   void *back = mpi_try_alloc(c, s->site, s->block.n * bytes);
@@ -145,7 +146,8 @@ static struct cvl_value send_back(struct cvl_context *c, const struct sorting *s
   return owned(v);
 }
 
-/* Element i is the `order`-th of its segment in this block: its rank is that one's. */
+/* Returns the ranks in the order of the block: element i is the order[i]-th of its segment's
+ * part. */
 static struct cvl_value in_place(struct cvl_context *c, const struct sorting *s,
                                  struct cvl_value order, struct cvl_value ranks) {
   static const bool present[] = {true, true, false, false, true, true};
@@ -172,7 +174,7 @@ static struct cvl_value ranked(struct cvl_context *c, struct sorting *s, struct 
 
 /* ---- the calls ---- */
 
-/* A segment must have no more elements than INTs can count. */
+/* Checks that no segment has more elements than INTs can count. */
 static bool sort_ranks_fit(struct cvl_context *c, const struct sorting *s) {
   const uint64_t most = c->int_elem == CVL_I32 ? INT32_MAX : INT64_MAX;
   const struct range segments = s->view->segments;

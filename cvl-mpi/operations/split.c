@@ -1,6 +1,6 @@
-/* split.c - superoperators in steps. A step is a superoperator of some of the nodes, at the
- * same distance from each other as before, so that faults are at the same sites: in between are
- * constants that nobody uses.
+/* split.c - superoperators in steps. A step is a superoperator made of some of the nodes.
+ * Nodes keep their distances, so that faults have the same sites; unused constants fill the
+ * gaps.
  */
 #include "cvl-mpi/operations/split.h"
 
@@ -11,11 +11,11 @@
 
 struct step {
   struct superop op;
-  struct cvl_kernel *kernel; /* NULL: node by node, on this back end */
-  uint32_t first;            /* its node 0 */
-  uint32_t *in, *out;        /* values of the whole: its parameters and outputs */
-  bool pieces; /* the last parameter is the descriptor of reductions: superops.h */
-  bool *last;  /* of each parameter: no other step has it, nor is it an output */
+  struct cvl_kernel *kernel; /* NULL: executed node by node, on this back end */
+  uint32_t first;            /* the node of the whole that is its node 0 */
+  uint32_t *in, *out;        /* the values of the whole that are its parameters and outputs */
+  bool pieces; /* its last parameter is the descriptor of reductions by pieces (superops.h) */
+  bool *last;  /* for each parameter: no later step has it, and it is no output */
 };
 
 struct split {
@@ -26,22 +26,22 @@ struct split {
   struct step *steps;
 };
 
-/* ---- which nodes in which steps ---- */
+/* ---- assignment of nodes to steps ---- */
 
-/* Of a stage first come the nodes that communicate, one by one, then the others as one step.
- * What may fail stays in the order of the nodes: a rank whose values are poisoned would not
- * find the fault of an earlier node. */
+/* A stage has the nodes that communicate, one by one, and then the others as one step. Nodes
+ * that may fail stay in their order: a rank whose values are poisoned would not find the fault
+ * of an earlier node. */
 struct plan {
   const struct superop *op;
   enum split_at at;
-  bool pieces;       /* reductions have a descriptor of their own: mpi_prepare_step */
-  uint32_t *node_of; /* of each value; SUPEROP_NONE: a parameter */
-  uint32_t *stage;   /* of each node; SUPEROP_NONE: of none */
+  bool pieces;       /* reductions have their own descriptor (mpi_prepare_step) */
+  uint32_t *node_of; /* for each value the node that computes it; SUPEROP_NONE: a parameter */
+  uint32_t *stage;   /* for each node; SUPEROP_NONE: no stage */
   uint32_t stages;
-  uint32_t failing; /* the last node so far that may fail; SUPEROP_NONE */
+  uint32_t failing; /* the last node so far that may fail, or SUPEROP_NONE */
 };
 
-/* Of a combination that of its consumers. */
+/* Returns the role of a node; for a node of a combination the role of its consumers. */
 static enum superop_role role_at(const struct superop *op, uint32_t node) {
   if (op->nodes[node].role != ROLE_COLUMN) return (enum superop_role)op->nodes[node].role;
   while (node > 0 && op->nodes[node - 1].role == ROLE_COLUMN) node--;
@@ -70,7 +70,8 @@ static bool has_role(const struct superop *op, enum superop_role role) {
   return false;
 }
 
-/* Constants, and vectors of one: every step that wants them has its own. */
+/* Returns whether each step that wants a node has its own copy: constants, and vectors of one
+ * constant. */
 static bool split_is_copied(const struct plan *p, uint32_t node) {
   const struct superop_node *of = &p->op->nodes[node];
   if (of->role == ROLE_CONST) return true;
@@ -83,7 +84,7 @@ static bool split_is_output(const struct superop *op, uint32_t value) {
   return op->last_use[value] == op->node_count;
 }
 
-/* The node behind a loop or a combination that begins here, or behind this node. */
+/* Returns the node behind the loop or combination that begins here; else the next node. */
 static uint32_t unit_end(const struct superop *op, uint32_t first) {
   if (op->nodes[first].role == ROLE_CARRY) return superop_loop_at(op, first).last + 1;
   if (op->nodes[first].role != ROLE_COLUMN) return first + 1;
@@ -91,17 +92,18 @@ static uint32_t unit_end(const struct superop *op, uint32_t first) {
   return of.ends + of.count;
 }
 
-/* Or would without an ASSERT before, which proves its conditions. */
+/* Returns whether a node may fail, or would without an ASSERT before it, which proves its
+ * conditions. */
 static bool may_fail(const struct superop_node *node) {
   return superop_may_fail(node) || node->role == ROLE_ASSERT;
 }
 
-/* The first stage of what is alone or not and comes behind a node. */
+/* Returns the first stage that a node behind this one may have, executed alone or not. */
 static uint32_t split_behind(const struct plan *p, uint32_t node, bool alone) {
   return node == SUPEROP_NONE ? 0 : p->stage[node] + (alone && !is_alone(p, node));
 }
 
-/* The first stage in which the operands of nodes first .. end are there. */
+/* Returns the first stage in which the operands of nodes first .. end are available. */
 static uint32_t split_stage_of(struct plan *p, uint32_t first, uint32_t end) {
   const bool alone = is_alone(p, first);
   uint32_t stage = 0;
@@ -153,14 +155,14 @@ struct draft {
   struct cvl_context *c;
   struct split *s;
   const struct plan *p;
-  bool *own, *with;    /* of each node: in this step; there, or copied for it */
-  uint32_t first, end; /* of the latter */
-  uint32_t *number_of; /* of each value: in this step; SUPEROP_NONE: not there */
+  bool *own, *with; /* for each node: it belongs to this step; it does, or is copied for it */
+  uint32_t first, end; /* the range of the nodes in `with` */
+  uint32_t *number_of; /* for each value its number in this step; SUPEROP_NONE: not there */
   uint32_t params, own_count;
-  uint32_t pieces; /* a parameter; SUPEROP_NONE */
+  uint32_t pieces; /* number of a parameter, or SUPEROP_NONE */
 };
 
-/* Node k and those that are copied for it. */
+/* Adds node k and those that are copied for it. */
 static void include(struct draft *d, uint32_t k) {
   const struct superop_node *node = &d->p->op->nodes[k];
   d->with[k] = true;
@@ -189,8 +191,8 @@ static bool split_reduces(const struct draft *d) {
   return false;
 }
 
-/* Values that come from elsewhere are parameters, in the order of their numbers; and once more
- * the descriptor of reductions. */
+/* Makes parameters of the values that other steps compute, in the order of their numbers; and
+ * another one of the descriptor of reductions. */
 static void find_params(struct draft *d, struct step *step) {
   const struct superop *op = d->p->op;
   uint8_t *kinds = arena_alloc(&d->s->arena, op->value_count + 1);
@@ -218,7 +220,7 @@ static void find_params(struct draft *d, struct step *step) {
   free(wanted);
 }
 
-/* A constant that nobody uses. */
+/* Returns a constant that nobody uses. */
 static struct superop_node filler(const struct cvl_context *c) {
   return (struct superop_node){
       .op = OPC_CONST, .type = TW_INT, .constant = cvl_scalar_int(c->int_elem, 0), .pos = {0}};
@@ -245,7 +247,7 @@ static void copy_nodes(struct draft *d, struct step *step) {
   }
 }
 
-/* Whether a node of another step has a value, or the whole gives it. */
+/* Returns whether a value is an output, or an operand of a node of another step. */
 static bool split_is_wanted(const struct draft *d, uint32_t value) {
   const struct superop *op = d->p->op;
   if (split_is_output(op, value)) return true;
@@ -263,7 +265,8 @@ static void split_add_output(struct draft *d, struct step *step, uint32_t *numbe
   step->out[step->op.output_count++] = value;
 }
 
-/* What is not wanted by anybody may fail, and a superoperator without outputs is none. */
+/* Finds the outputs. A step whose results nobody wants is executed, too, since it may fail. It
+ * gets some output, since a superoperator must have one. */
 static void find_outputs(struct draft *d, struct step *step) {
   const struct superop *op = d->p->op;
   uint32_t *numbers = arena_alloc(&d->s->arena, (op->value_count + 1) * sizeof *numbers);
@@ -273,7 +276,7 @@ static void find_outputs(struct draft *d, struct step *step) {
     const struct superop_node *node = &op->nodes[k];
     for (uint32_t i = 0; d->own[k] && i < node->result_count; i++) {
       if (node->role != ROLE_CARRY && node->role != ROLE_COLUMN) some = node->result + i;
-      /* Of a combination all columns: what is combined further needs them. */
+      /* A combination gives all columns, since further combinations need them. */
       const bool column = node->role == ROLE_COMBINE_REDUCE && d->pieces != SUPEROP_NONE;
       if (column || split_is_wanted(d, node->result + i))
         split_add_output(d, step, numbers, node->result + i);
@@ -284,7 +287,7 @@ static void find_outputs(struct draft *d, struct step *step) {
   step->op.outputs = numbers;
 }
 
-/* Of the nodes that d owns. False if they are no superoperator. */
+/* Adds a step of the nodes that d owns. Returns false if they cannot be a superoperator. */
 static bool add_step(struct draft *d, bool alone) {
   struct step *step = &d->s->steps[d->s->count];
   const char *why;
@@ -366,7 +369,8 @@ static void find_last(struct cvl_context *c, struct split *s) {
   free(later);
 }
 
-/* Whether nodes are fused that would not be without: in one of several steps, or by pieces. */
+/* Returns whether nodes are fused that would not be otherwise: in one of several steps, or by
+ * pieces. */
 static bool is_gain(const struct split *s) {
   for (uint32_t k = 0; k < s->count; k++) {
     if (s->steps[k].kernel && (s->count > 1 || s->steps[k].pieces)) return true;
@@ -384,7 +388,7 @@ void split_free(struct cvl_context *c, struct split *s) {
   free(s);
 }
 
-/* Whether some node makes a difference. */
+/* Returns whether some node must be executed by itself. */
 static bool any_to_split(const struct superop *op, enum split_at at) {
   const struct plan p = {.op = op, .at = at};
   for (uint32_t k = 0; k < op->node_count; k++) {
@@ -420,7 +424,7 @@ bool split_is_one(const struct split *s) {
 
 /* ---- printing ---- */
 
-/* Constants are in the steps of those who have them. */
+/* Constants are not printed, since each step has its own copies. */
 static void print_nodes(FILE *file, const struct step *step, const char **before) {
   for (uint32_t k = 0; k < step->op.node_count; k++) {
     const struct superop_node *node = &step->op.nodes[k];
@@ -451,14 +455,14 @@ void split_print(FILE *file, const struct cvl_kernel *kernel) {
 
 /* ---- a run ---- */
 
-/* Values of the whole, whether a reference to them is to be released, and whether a step may
- * take that. */
+/* Values of the whole; for each whether a reference is to be released, and whether it is kept
+ * from steps that would take it. */
 struct held {
   struct cvl_value *value;
   bool *mine, *kept;
 };
 
-/* Of an object that is an operand twice the reference is kept to the end. */
+/* Returns whether an object is an operand twice; then its reference is kept to the end. */
 static bool occurs_twice(const struct superop *op, const struct cvl_value *operands,
                          uint32_t p) {
   const struct cvl_value *v = &operands[p];

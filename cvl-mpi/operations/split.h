@@ -1,5 +1,6 @@
-/* split.h - a superoperator in steps: what communicates is executed by itself, what is between
- * is fused on each rank. */
+/* split.h - superoperators in steps: nodes that communicate are executed one by one, and the
+ * nodes between them are fused on each rank.
+ */
 #ifndef RAVEL_MPI_SPLIT_H
 #define RAVEL_MPI_SPLIT_H
 
@@ -8,24 +9,25 @@
 
 #include <stdio.h>
 
-/* What is executed by itself: */
+/* The nodes that are executed by themselves. */
 enum split_at {
   SPLIT_AT_EXCHANGES,     /* scatters, which are never fused, and gathers */
-  SPLIT_AT_LONG_SEGMENTS, /* scans and combinations, for segments of several ranks; reductions
-                             are of pieces then, if nothing is packed */
+  SPLIT_AT_LONG_SEGMENTS, /* scans and combinations, for segments that cross ranks; reductions
+                             are by pieces then, unless something is packed */
   SPLIT_KINDS
 };
 
 struct split;
 
-/* NULL if no two nodes are left to be fused. The superoperator has to live as long. */
+/* Splits a superoperator, which must outlive the result. Returns NULL if no two nodes would be
+ * fused. */
 struct split *split_new(struct cvl_context *, const struct superop *, enum split_at);
-void split_free(struct cvl_context *, struct split *); /* NULL is fine */
-/* Whether it is one step, of reductions by pieces, which has been executed whole. */
+void split_free(struct cvl_context *, struct split *); /* does nothing for NULL */
+/* Returns whether there is only one step, of reductions by pieces, which is executed whole. */
 bool split_is_one(const struct split *);
-/* What of a kernel's steps is executed by itself, or node by node: ": BPERMUTE, +_SCAN". */
+/* Prints the nodes of a kernel's steps that are executed one by one: ": BPERMUTE, +_SCAN". */
 void split_print(FILE *, const struct cvl_kernel *);
-/* As the contract's `run`. */
+/* Executes the steps, as `run` of the contract does. */
 bool split_run(struct cvl_context *, uint64_t site, const struct split *,
                const struct cvl_value *operands, struct cvl_value *outs);
 

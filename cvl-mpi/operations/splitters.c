@@ -1,33 +1,33 @@
-/* splitters.c - see splitters.h. In rounds: every rank gives samples of what is not decided,
- * all have them all, and each computes the same from them.
+/* splitters.c - see splitters.h. In each round every rank gives samples of the elements that
+ * are not decided. All ranks get all samples, and compute the same from them.
  *
- * For a border within a segment the number of elements of each rank that go before it lies in
- * an interval. A sample is an element of a rank's block; of the samples in order, each says how
- * many elements are before it at least, and at most. What is surely before the border, or
- * surely not, narrows the intervals, until they are points.
+ * For a border within a segment, the number of elements of each rank that go before it lies in
+ * an interval. A sample is an element of a rank's block. From the samples in order follows how
+ * many elements are before each, at least and at most. Samples that are certainly before the
+ * border, or certainly not, narrow the intervals, until these are points.
  */
 #include "cvl-mpi/operations/splitters.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* An element of a piece, which is what a rank has of the segment. */
+/* An element of a piece: a rank's part of the segment. */
 struct sample {
   uint64_t key;
   unsigned rank;
   uint64_t position;    /* in the sorted piece */
-  uint64_t least, most; /* how many elements of the segment are before it */
+  uint64_t least, most; /* bounds of the number of elements of the segment before it */
 };
 
-/* The borders of blocks within one segment, which are neighbours. */
+/* The borders of blocks within one segment; they are neighbours. */
 struct group {
   struct border segment;
-  unsigned first, count;    /* borders */
-  uint64_t *length, *start; /* of each rank's piece; its first element in the block */
+  unsigned first, count;    /* first border, number of borders */
+  uint64_t *length, *start; /* for each rank: length of its piece, and where the piece
+                               begins in the block */
 };
 
-/* The interval of one border on one rank: so many elements of the piece go before the border.
- */
+/* The number of elements of a rank's piece that go before a border, as an interval. */
 struct interval {
   uint64_t low, high;
 };
@@ -37,8 +37,9 @@ struct splitters {
   unsigned ranks;
   struct group *groups;
   unsigned group_count;
-  struct interval *intervals; /* of border b on rank r: b * ranks + r */
-  uint64_t **positions;       /* by group and rank: of the samples of this round, in order */
+  struct interval *intervals; /* at b * ranks + r for border b and rank r */
+  uint64_t **positions;       /* by group and rank: positions of the samples of this round,
+                                 ascending */
   uint64_t *counts;
   unsigned rounds;
 };
@@ -47,7 +48,7 @@ enum { LEAST = 4, ROUNDS_MOST = 32 };
 
 /* ---- borders ---- */
 
-/* Whether border b, between ranks b - 1 and b, is within a segment. */
+/* Returns whether border b, between ranks b - 1 and b, is within a segment. */
 static bool splitters_is_within(const struct view *v, unsigned b) {
   return v->borders[b].end > v->at->start[b];
 }
@@ -89,7 +90,7 @@ static void begin_intervals(struct cvl_context *c, struct splitters *s) {
   }
 }
 
-/* ---- which samples: every rank knows those of all ---- */
+/* ---- the choice of samples, which every rank computes for all ---- */
 
 static int compare_words(const void *a, const void *b) {
   const uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
@@ -105,14 +106,15 @@ static uint64_t unique(uint64_t *x, uint64_t n) {
   return m;
 }
 
-/* How many positions sample_interval may give. */
+/* Returns the most positions that sample_interval may give. */
 static uint64_t sample_room(struct interval i, uint64_t most) {
   const uint64_t n = i.high - i.low;
   return (n < most ? n : most) + 2;
 }
 
-/* Up to `most` positions of an interval, evenly, beginning at a phase of `of`; and the two next
- * to it, an empty one's as well: without them little would be known of that rank. */
+/* Chooses up to `most` positions of an interval, evenly spaced, beginning at a phase of `of`.
+ * Adds the two positions next to the interval, even if it is empty; otherwise little would be
+ * known of that rank. */
 static uint64_t sample_interval(struct interval i, uint64_t length, uint64_t most,
                                 unsigned phase, unsigned of, uint64_t *to) {
   const uint64_t n = i.high - i.low, many = n < most ? n : most;
@@ -142,7 +144,7 @@ static void splitters_choose(struct cvl_context *c, struct splitters *s, unsigne
   unsigned open = 0, phase = 0;
   uint64_t n = 0, room = 0;
   for (unsigned b = g->first; b < g->first + g->count; b++) open += !decided(s, g, b);
-  /* Twice as many each time, so that there is an end whatever the keys are. */
+  /* The number doubles each round, so that there is an end whatever the keys are. */
   const uint64_t most = (c->samples / (open ? open : 1) + LEAST) << s->rounds;
   for (unsigned b = g->first; b < g->first + g->count; b++)
     room += sample_room(s->intervals[b * s->ranks + r], most);
@@ -156,7 +158,7 @@ static void splitters_choose(struct cvl_context *c, struct splitters *s, unsigne
   s->counts[k * s->ranks + r] = unique(to, n);
 }
 
-/* False if nothing is left to decide. */
+/* Chooses the samples of a round. Returns false if nothing is left to decide. */
 static bool choose_all(struct cvl_context *c, struct splitters *s) {
   bool any = false;
   for (unsigned k = 0; k < s->group_count; k++) {
@@ -170,7 +172,7 @@ static bool choose_all(struct cvl_context *c, struct splitters *s) {
 
 /* ---- a round ---- */
 
-/* How many samples a rank gives. */
+/* Returns the number of samples that a rank gives. */
 static uint64_t given_by(const struct splitters *s, unsigned r) {
   uint64_t n = 0;
   for (unsigned k = 0; k < s->group_count; k++) n += s->counts[k * s->ranks + r];
@@ -186,7 +188,7 @@ static void splitters_read_own(const struct cvl_context *c, const struct splitte
   }
 }
 
-/* The keys of all samples: `most` words for each rank. */
+/* Returns the keys of all samples, `most` words for each rank. */
 static uint64_t *gather_keys(struct cvl_context *c, const struct splitters *s,
                              const uint64_t *keys, uint64_t *most) {
   *most = 0;
@@ -209,7 +211,8 @@ static int compare_samples(const void *a, const void *b) {
   return (x->position > y->position) - (x->position < y->position);
 }
 
-/* The samples of group k, in order. taken[r]: how many of rank r's keys earlier groups had. */
+/* Returns the samples of group k in order. taken[r] counts rank r's keys that groups have
+ * used. */
 static struct sample *samples_of(struct cvl_context *c, const struct splitters *s, unsigned k,
                                  const uint64_t *all, uint64_t most, uint64_t *taken,
                                  uint64_t *n) {
@@ -225,9 +228,9 @@ static struct sample *samples_of(struct cvl_context *c, const struct splitters *
   return samples;
 }
 
-/* How many elements are before each sample, at least and at most: on its own rank as many as
- * its position; on another at least up to the last sample passed, at most up to the next one.
- */
+/* Bounds how many elements are before each sample. On its own rank they are as many as its
+ * position. On another rank there are at least those up to the last sample passed, and at most
+ * those up to the next one. */
 static void bound_samples(struct cvl_context *c, const struct splitters *s, unsigned k,
                           struct sample *samples, uint64_t n) {
   const struct group *g = &s->groups[k];
@@ -248,8 +251,8 @@ static void bound_samples(struct cvl_context *c, const struct splitters *s, unsi
   free(passed);
 }
 
-/* Narrows the intervals of border b by the samples: those that are surely among the first
- * `target` elements of the segment, and those that surely are not. */
+/* Narrows the intervals of border b by samples that are certainly among the first `target`
+ * elements of the segment, and by samples that certainly are not. */
 static void splitters_narrow(struct splitters *s, unsigned b, uint64_t target,
                              const struct sample *samples, uint64_t n) {
   struct interval *intervals = &s->intervals[b * s->ranks];
@@ -302,7 +305,7 @@ static uint64_t clamped(uint64_t position, struct range block) {
   return position - block.first < block.n ? position - block.first : block.n;
 }
 
-/* By position, but within a group's segment as decided. */
+/* Cuts blocks at positions, and within the segment of a group as decided. */
 static uint64_t *cuts_of(struct cvl_context *c, const struct splitters *s) {
   uint64_t *cuts = mpi_alloc(c, (s->ranks + 1) * s->ranks * sizeof *cuts);
   for (unsigned b = 0; b <= s->ranks; b++) {

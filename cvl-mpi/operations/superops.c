@@ -1,5 +1,5 @@
-/* superops.c - superoperators: whole on each rank where operands can be brought to lie so
- * (fit.h), else in steps (split.h), or node by node.
+/* superops.c - superoperators. Each rank executes them whole if the operands can be moved to
+ * fitting places (fit.h); else in steps (split.h), or node by node.
  */
 #include "cvl-mpi/operations/superops.h"
 
@@ -12,38 +12,38 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* How often a kernel was executed in which way: each rank's block at once; in steps (split.h);
- * as the operations that it stands for. */
+/* How often a kernel was executed in each way: whole, in steps (split.h), node by node. */
 struct superop_runs {
   uint64_t whole, steps, nodes;
 };
 
-/* A way to execute it whole. */
+/* A form in which a kernel is executed whole. */
 struct form {
-  struct fit *fit;          /* NULL: there is none */
-  struct cvl_kernel *inner; /* NULL: the inner back end executes it node by node, too */
+  struct fit *fit;          /* NULL: there is no such form */
+  struct cvl_kernel *inner; /* NULL: the inner back end executes it node by node */
 };
 
-/* Segments that INDEX counts in end on one rank, or need not. */
+/* The forms: segments in which INDEX counts are within a rank, or may cross ranks. */
 enum { WITHIN, ACROSS, FORMS };
 
-/* Where it is executed in steps. */
+/* The steps of a kernel. */
 struct parts {
-  bool tried;          /* to split it */
-  struct split *split; /* NULL: node by node */
+  bool tried;          /* whether split_new has been called */
+  struct split *split; /* NULL: it is executed node by node */
   bool used;
 };
 
 struct cvl_kernel {
   const struct superop *op;
   struct form forms[FORMS];
-  bool across; /* whether there is the second one is known */
+  bool across; /* forms[ACROSS] has been made, if it exists */
   struct parts parts[SPLIT_KINDS];
-  struct superop_runs runs; /* so far, which explain_runs prints */
-  uint32_t pieces;          /* a parameter: split.h; or SUPEROP_NONE */
-  uint64_t unit;            /* at whose multiples blocks may end in its segments */
-  uint32_t *column; /* it is one combination (combine.h): of each parameter; else NULL */
-  struct combine_scan *scan; /* it is one of scans (combine-scan.h), or NULL */
+  struct superop_runs runs; /* so far; explain_runs prints them */
+  uint32_t pieces;          /* the parameter of mpi_prepare_step; or SUPEROP_NONE */
+  uint64_t unit;            /* blocks may end at its multiples in the segments of `pieces` */
+  uint32_t *column; /* for one combination (combine.h): the output of each parameter; else
+                       NULL */
+  struct combine_scan *scan; /* for one combination of scans (combine-scan.h); else NULL */
 };
 
 /* ---- kernels ---- */
@@ -66,8 +66,8 @@ static struct split *split_of(struct cvl_context *c, struct cvl_kernel *k, enum 
   return p->split;
 }
 
-/* The output of the combination's column of which value v has the elements; SUPEROP_NONE: none,
- * or several. */
+/* Returns the output of the combination's column whose elements value v has; SUPEROP_NONE if
+ * there is none, or several. */
 static uint32_t column_of(const struct superop *op, const struct superop_combination *of,
                           uint32_t v) {
   uint32_t found = SUPEROP_NONE, count = 0;
@@ -81,7 +81,7 @@ static uint32_t column_of(const struct superop *op, const struct superop_combina
   return count == 1 ? found : SUPEROP_NONE;
 }
 
-/* Sets k->column; false if not every column has a parameter of its own. */
+/* Sets k->column. Returns false if a column has no parameter of its own. */
 static bool superops_find_columns(struct cvl_context *c, struct cvl_kernel *k) {
   const struct superop *op = k->op;
   uint32_t first = 0, found = 0;
@@ -95,7 +95,8 @@ static bool superops_find_columns(struct cvl_context *c, struct cvl_kernel *k) {
   return found == of.count && op->output_count == of.count;
 }
 
-/* Anywhere, if elements are reduced in any order; else between blocks of the tree. */
+/* Returns the unit at whose multiples blocks may end: anywhere if elements may be reduced in
+ * any order, else between blocks of the tree. */
 static uint64_t unit_for(const struct cvl_context *c, const struct superop *op) {
   for (uint32_t k = 0; k < op->node_count; k++) {
     const struct superop_node *node = &op->nodes[k];
@@ -154,7 +155,7 @@ const struct split *mpi_split(const struct cvl_kernel *k, enum split_at at) {
   return k->parts[at].used ? k->parts[at].split : NULL;
 }
 
-/* Of a step: it is no superoperator of the program. */
+/* Frees a kernel without printing: a step is no superoperator of the program. */
 void mpi_discard_step(struct cvl_context *c, struct cvl_kernel *k) {
   for (unsigned i = 0; i < FORMS; i++) form_free(c, &k->forms[i]);
   for (unsigned i = 0; i < SPLIT_KINDS; i++) split_free(c, k->parts[i].split);
@@ -172,15 +173,15 @@ void mpi_discard(struct cvl_context *c, struct cvl_kernel *k) {
 
 struct run {
   const struct cvl_kernel *k;
-  const struct form *form; /* in which it is executed whole */
+  const struct form *form; /* the form in which it is executed whole */
   const struct cvl_value *operands;
-  uint64_t site, n;           /* of the domain */
-  bool windows;               /* sources are (fit.h), and blocks have what they want of them */
-  struct distribution *at;    /* of its positions */
-  struct cvl_segdes **segdes; /* of parameters that are descriptors */
-  struct one_segment *ones;   /* for those of one segment, which are in the value */
-  struct range **far;         /* of each rank the elements of sources: of NEED_FAR */
-  struct cvl_value *in, *out; /* of the inner back end */
+  uint64_t site, n; /* the number of positions of the domain */
+  bool windows; /* sources are windows (fit.h), and blocks have the elements that they want */
+  struct distribution *at;    /* distribution of the domain's positions */
+  struct cvl_segdes **segdes; /* for parameters that are descriptors */
+  struct one_segment *ones; /* their memory, if they are of one segment and kept in the value */
+  struct range **far; /* for parameters of NEED_FAR: each rank's elements of the sources */
+  struct cvl_value *in, *out; /* values of the inner back end */
 };
 
 static const struct superop *op_of(const struct run *r) {
@@ -195,8 +196,8 @@ static bool is_start(const struct run *r, uint32_t i) {
   return r->form && superops_param_of(r, i)->need == NEED_START;
 }
 
-/* The value that a parameter is made from: of a constant start, whose size is that of its
- * descriptor, NULL. */
+/* Returns the value that a parameter is made from. For a constant start, whose size is that of
+ * its descriptor, returns NULL. */
 static const struct cvl_value *superops_value_of(const struct run *r, uint32_t i) {
   const uint32_t origin = r->form ? superops_param_of(r, i)->origin : i;
   return origin == SUPEROP_NONE ? NULL : &r->operands[origin];
@@ -213,7 +214,8 @@ static uint64_t superops_size_of(const struct run *r, struct superop_size size) 
   return mpi_length(superops_value_of(r, size.param));
 }
 
-/* Where the domain's positions are: as the first operand that is not on all ranks. */
+/* Returns the distribution of the domain's positions: that of the first operand that is not on
+ * all ranks. */
 static struct distribution *domain_at(struct cvl_context *c, const struct run *r) {
   for (uint32_t i = 0; i < op_of(r)->param_count; i++) {
     if (superops_param_of(r, i)->need == NEED_DOMAIN && mpi_at(superops_value_of(r, i)))
@@ -222,7 +224,7 @@ static struct distribution *domain_at(struct cvl_context *c, const struct run *r
   return is_whole(c, r->n) ? NULL : distribution_canonical(c, r->n);
 }
 
-/* All descriptors; false if they are poisoned. */
+/* Finds all descriptors. Returns false if one is poisoned. */
 static bool superops_find_segdes(struct cvl_context *c, struct run *r) {
   for (uint32_t i = 0; i < op_of(r)->param_count; i++) {
     const enum need need = (enum need)superops_param_of(r, i)->need;
@@ -237,12 +239,13 @@ static const struct view *view_of(struct cvl_context *c, const struct run *r, ui
   return segdes_view(c, r->site, r->segdes[segdes], r->at);
 }
 
-/* At which multiples blocks may end within segments; 0: not at all. */
+/* Returns the unit at whose multiples blocks may end within segments; 0: not at all. */
 static uint64_t unit_of(const struct run *r, uint32_t segdes) {
   return segdes == r->k->pieces ? r->k->unit : 0;
 }
 
-/* Moves the ends of blocks to where they may be; false if segments are too long for that. */
+/* Moves the ends of blocks to where they may be. Returns false if segments are too long for
+ * that. */
 static bool superops_settle(struct cvl_context *c, struct run *r, uint32_t segdes) {
   const struct view *v = view_of(c, r, segdes), *cut = NULL;
   struct cvl_segdes *d = r->segdes[segdes];
@@ -257,9 +260,9 @@ static bool superops_settle(struct cvl_context *c, struct run *r, uint32_t segde
   return true;
 }
 
-/* So that no segment of which positions count is on several ranks. If descriptors are of
- * different segments, the ends of one may not suit the other: false. All have views afterwards.
- */
+/* Moves the ends of blocks so that segments within which positions matter are whole on a rank.
+ * Returns false if the ends for one descriptor do not suit another. Afterwards all descriptors
+ * have views. */
 static bool settle_domain(struct cvl_context *c, struct run *r) {
   const uint32_t params = op_of(r)->param_count;
   for (uint32_t i = 0; i < params; i++) {
@@ -275,19 +278,19 @@ static bool settle_domain(struct cvl_context *c, struct run *r) {
 
 /* ---- sources of gathers ---- */
 
-/* A single segment is there on every rank, be it empty: its operand may be a constant of the
- * superoperator, of which there is always one. */
+/* A single segment is on every rank, even if it is empty there. Its operand may be a constant
+ * of the superoperator, which always exists. */
 static bool is_one(const struct run *r, uint32_t segdes) {
   return r->segdes[segdes]->count == 1 && segdes != r->k->pieces;
 }
 
-/* The segments of each rank's block. */
+/* Returns the segments of each rank's block. */
 static struct range *segments_of(struct cvl_context *c, const struct run *r, uint32_t segdes) {
   return is_one(r, segdes) ? ranges_same(c, 0, 1) : view_ranges(c, view_of(c, r, segdes));
 }
 
-/* Whether windows are what blocks get of their sources: everything is of one segment, all
- * indices are inside, and there are few of them. */
+/* Returns whether blocks get windows of their sources. Then everything is of one segment, all
+ * indices are inside, and windows exceed blocks by few elements. */
 static bool has_windows(struct cvl_context *c, const struct run *r) {
   for (uint32_t i = 0; i < op_of(r)->param_count; i++) {
     const struct fit_param *p = superops_param_of(r, i);
@@ -302,7 +305,7 @@ static bool has_windows(struct cvl_context *c, const struct run *r) {
   return true;
 }
 
-/* Of each rank the elements of source i from the lowest to the highest that it wants. */
+/* Returns, for each rank, the range of elements of source i that it wants. */
 static struct range *window_elements(struct cvl_context *c, const struct run *r, uint32_t i) {
   const uint64_t low = (uint64_t)r->form->fit->low,
                  high = (uint64_t)superops_param_of(r, i)->high;
@@ -314,7 +317,7 @@ static struct range *window_elements(struct cvl_context *c, const struct run *r,
   return ranges;
 }
 
-/* The elements of each rank's segments of source descriptor i. */
+/* Returns the elements of each rank's segments of source descriptor i. */
 static struct range *superops_elements_of(struct cvl_context *c, const struct run *r,
                                           uint32_t i) {
   if (r->windows && superops_param_of(r, i)->window) return window_elements(c, r, i);
@@ -323,7 +326,7 @@ static struct range *superops_elements_of(struct cvl_context *c, const struct ru
   return ranges;
 }
 
-/* Whether every rank can have the sources of its gathers. */
+/* Returns whether every rank can get the sources of its gathers. */
 static bool sources_near(struct cvl_context *c, struct run *r) {
   r->windows = has_windows(c, r);
   for (uint32_t i = 0; i < op_of(r)->param_count; i++) {
@@ -373,8 +376,7 @@ static struct cvl_value far_operand(struct cvl_context *c, const struct run *r, 
   return made;
 }
 
-/* What INDEX begins with, and by how much it grows: of each segment of the block, or constants.
- */
+/* Returns the start of an INDEX for the block: one for each segment, or a constant. */
 static struct cvl_value start_operand(struct cvl_context *c, const struct run *r, uint32_t i) {
   const struct fit_param *p = superops_param_of(r, i);
   const struct view *v = view_of(c, r, p->segdes);
@@ -391,7 +393,7 @@ static struct cvl_value start_operand(struct cvl_context *c, const struct run *r
   return start_of_block(c, r->site, s);
 }
 
-/* Of a parameter that nothing reads. */
+/* Returns an operand for a parameter that nothing reads. */
 static struct cvl_value not_read(struct cvl_context *c, const struct run *r, uint32_t i) {
   const enum superop_kind kind = (enum superop_kind)op_of(r)->params[i];
   if (kind == SUPEROP_SEGDES) return cvl_one_segment(0);
@@ -417,7 +419,7 @@ static struct cvl_value superops_operand(struct cvl_context *c, const struct run
 
 /* ---- results ---- */
 
-/* Faults of gathers say in which segment they are. */
+/* Notes segments for faults of gathers, which say in which segment they are. */
 static void note_gathers(struct cvl_context *c, const struct run *r) {
   for (uint32_t k = 0; k < op_of(r)->node_count; k++) {
     const struct superop_node *node = &op_of(r)->nodes[k];
@@ -445,15 +447,15 @@ static bool run_inner(struct cvl_context *c, const struct run *r) {
                 at_site(r->site));
 }
 
-/* The node whose result value v is. */
+/* Returns the node whose result value v is. */
 static const struct superop_node *superops_node_of(const struct superop *op, uint32_t v) {
   uint32_t k = op->node_count;
   while (k-- > 0 && op->nodes[k].result > v) continue;
   return &op->nodes[k];
 }
 
-/* A PACK's descriptor says how many elements each rank keeps: its result may be one without the
- * other. */
+/* Makes a result of PACK. Its descriptor alone says how many elements each rank keeps, so a
+ * superoperator may have one result without the other. */
 static struct cvl_value pack_result(struct cvl_context *c, const struct run *r, bool segdes,
                                     enum cvl_elem elem, struct cvl_value local) {
   const struct view *v = view_of(c, r, op_of(r)->segments);
@@ -461,7 +463,8 @@ static struct cvl_value pack_result(struct cvl_context *c, const struct run *r, 
   return local;
 }
 
-/* The rank on which a single segment does not begin has a result of it that is not wanted. */
+/* Makes a result of reductions. A rank on which a single segment does not begin has an
+ * unwanted result for it. */
 static struct cvl_value superops_reduced(struct cvl_context *c, const struct run *r,
                                          enum cvl_elem elem, struct cvl_value local) {
   const uint32_t segments = op_of(r)->segments;
@@ -529,7 +532,8 @@ static void run_free(struct cvl_context *c, struct run *r) {
   mpi_free(c, r->out);
 }
 
-/* After a fault that no rank has asked for they may not. */
+/* Returns whether the rules of sizes hold. They may not after a fault that no rank has asked
+ * for. */
 static bool superops_rules_hold(const struct run *r) {
   const struct superop *op = op_of(r);
   for (uint32_t i = 0; i < op->rule_count; i++) {
@@ -541,7 +545,7 @@ static bool superops_rules_hold(const struct run *r) {
 
 /* ---- one combination ---- */
 
-/* Of what `operand` does for others: elements, identities, descriptors of constants. */
+/* Returns an operand of a combination: elements, identities, or a constant's descriptor. */
 static struct cvl_value combination_operand(struct cvl_context *c, const struct run *r,
                                             const struct view *v, uint32_t i) {
   const enum need need = (enum need)superops_param_of(r, i)->need;
@@ -554,7 +558,8 @@ static struct cvl_value combination_operand(struct cvl_context *c, const struct 
   return i == r->k->pieces ? nothing() : superops_operand(c, r, i);
 }
 
-/* Reductions of segments that go on on other ranks; false if their descriptor is poisoned. */
+/* Executes reductions of segments that cross ranks. Returns false if their descriptor is
+ * poisoned. */
 static bool superops_run_combination(struct cvl_context *c, const struct run *r,
                                      struct cvl_value *outs) {
   const struct combination of = {op_of(r), r->form->inner, r->site, r->k->column};
@@ -572,7 +577,8 @@ static bool superops_run_combination(struct cvl_context *c, const struct run *r,
   return true;
 }
 
-/* Scans of segments that go on on other ranks; false if their descriptor is poisoned. */
+/* Executes scans of segments that cross ranks. Returns false if their descriptor is poisoned.
+ */
 static bool superops_run_scan(struct cvl_context *c, struct run *r, struct cvl_value *outs) {
   const struct superop *op = op_of(r);
   const struct view *v = view_of(c, r, op->segments);
@@ -587,7 +593,7 @@ static bool superops_run_scan(struct cvl_context *c, struct run *r, struct cvl_v
   return true;
 }
 
-/* What has become of it. */
+/* How an attempt to execute a superoperator whole has ended. */
 enum outcome { DONE, TOO_LONG, TOO_FAR, NOT_SPLIT };
 
 static enum outcome superops_run_blocks(struct cvl_context *c, struct run *r,
@@ -617,7 +623,8 @@ static enum outcome try_form(struct cvl_context *c, uint64_t site, const struct 
 
 /* ---- the function of the table ---- */
 
-/* That of any segments, made when it is wanted first; NULL if it is no other. */
+/* Returns the form for segments that cross ranks, made when it is first wanted; NULL if it
+ * would be the same. */
 static const struct form *form_across(struct cvl_context *c, struct cvl_kernel *k) {
   struct form *f = &k->forms[ACROSS];
   if (!k->across && fit_has_index(k->op)) *f = form_new(c, k->op, true);
@@ -649,8 +656,8 @@ static bool run_apart(struct cvl_context *c, uint64_t site, struct cvl_kernel *k
   return good;
 }
 
-/* Whether a superoperator that is never whole is to be executed in steps: on all ranks its
- * vectors are not, and its rules hold. */
+/* Tells whether to execute in steps a superoperator that is never whole. It is, if its rules
+ * hold and its vectors are not on all ranks. */
 static enum outcome part_of(struct cvl_context *c, const struct cvl_kernel *k,
                             const struct cvl_value *operands) {
   const struct run r = {.k = k, .operands = operands};

@@ -7,12 +7,12 @@
 /* ---- sizes of results ---- */
 
 struct result_size {
-  uint64_t known; /* 0: this rank does not know */
-  uint64_t n;     /* or the total */
+  uint64_t known; /* 0: this rank does not know the size */
+  uint64_t n;     /* length, or the total of a descriptor */
   uint64_t count;
 };
 
-/* From those of the operands; not of PACK and MAKE_SEGDES. */
+/* Returns the length of a result from the operands; not for PACK and MAKE_SEGDES. */
 static uint64_t together_result_length(const struct cvl_call *call) {
   const struct cvl_value *o = call->operand;
   switch (call->kind) {
@@ -41,7 +41,7 @@ static bool is_found_out(enum call_kind kind) {
   return kind == CALL_PACK || kind == CALL_MAKE_SEGDES;
 }
 
-/* Of what an inner PACK or MAKE_SEGDES has made; `out` has its results. */
+/* Returns the size of the results `out` of an inner PACK or MAKE_SEGDES. */
 static struct result_size found_out(struct cvl_context *c, const struct cvl_call *call,
                                     const struct cvl_value *out) {
   const struct cvl_value *d = &out[call_results(call->kind) - 1];
@@ -50,7 +50,7 @@ static struct result_size found_out(struct cvl_context *c, const struct cvl_call
                               inner_size(c, c->b->count(c->inner, d))};
 }
 
-/* What the first rank says that knows; where none does, no elements. */
+/* Returns the size from the first rank that knows it; `otherwise`, if none does. */
 static struct result_size agreed(struct cvl_context *c, struct result_size mine,
                                  struct result_size otherwise) {
   struct result_size *all = mpi_alloc(c, c->ranks * sizeof *all), first = otherwise;
@@ -62,8 +62,8 @@ static struct result_size agreed(struct cvl_context *c, struct result_size mine,
   return first;
 }
 
-/* After a fault ranks may have computed from different elements: those whose results have other
- * sizes than the first one's have poisoned them. */
+/* Poisons results that have another size than those of the first rank. After a fault ranks may
+ * have computed from different elements. */
 static void drop_others(struct cvl_context *c, struct result_size mine,
                         struct result_size first, struct cvl_value *inner) {
   if (!mine.known || (mine.n == first.n && mine.count == first.count)) return;
@@ -96,7 +96,7 @@ static void together_make_whole(struct cvl_context *c, uint64_t site,
   }
 }
 
-/* A result of which every rank has all, or keeps its block. */
+/* Returns a result: every rank keeps all of it, or its block. */
 static struct cvl_value result_vector(struct cvl_context *c, uint64_t site, enum cvl_elem elem,
                                       uint64_t n, struct cvl_value whole) {
   if (is_whole(c, n)) return mpi_vector(c, elem, n, NULL, whole);
@@ -125,7 +125,7 @@ bool together(struct cvl_context *c, uint64_t site, const struct cvl_call *call,
 
 /* ---- after a fault ---- */
 
-/* As long as operands say; of PACK nothing is kept. */
+/* Poisoned results have the size that operands give; PACK keeps nothing. */
 bool poisoned_call(struct cvl_context *c, const struct cvl_call *call, struct cvl_value *out) {
   const uint64_t n = call->kind == CALL_PACK ? 0 : together_result_length(call);
   const unsigned of = call->kind == CALL_ELEMENTWISE ? call->count - 1 : 0;

@@ -1,12 +1,11 @@
-/* tree.c - scans of FLOATs in segments that go on on the next rank, in the order of the tree of
- * trees.h.
+/* tree.c - scans of FLOATs in segments that cross ranks, in the order of the tree of trees.h.
  *
- * Blocks end between tiles of CVL_SCAN_TILE elements (or segments). The inner back end gives
- * the totals of tiles. Above them every level has windows of CVL_SCAN_WINDOW totals, each of
- * which gives one total to the next level. Every rank sends what the others need of its tiles:
- * the totals of the largest windows that lie within them, a few dozen a level. From those of
- * the ranks before, in order, a rank knows what is before its first tile; then the inner back
- * end scans its tiles.
+ * Blocks end between tiles of CVL_SCAN_TILE elements (or segments). The inner back end
+ * computes the totals of tiles. Every level above has windows of CVL_SCAN_WINDOW totals, each
+ * of which gives one total to the next level. Every rank sends the totals of the largest
+ * windows that lie within its tiles, a few dozen a level. From those of the ranks before, in
+ * order, a rank computes the value before its first tile. Then the inner back end scans its
+ * tiles.
  */
 #include "cvl-mpi/exchange/deferred.h"
 
@@ -15,13 +14,13 @@
 
 enum {
   WIDTH = CVL_SCAN_WINDOW,
-  STEPS = 5,  /* of Kogge and Stone in a window */
-  LEVELS = 12 /* above tiles: 256 * 32^12 elements are more than there can be */
+  STEPS = 5,  /* steps of Kogge and Stone in a window */
+  LEVELS = 12 /* above tiles; more than 256 * 32^12 elements cannot exist */
 };
 
 /* ---- the levels above tiles ---- */
 
-/* Two elements as they are combined; FLOATs of 32 bits are rounded to that. */
+/* How two elements are combined; FLOATs of 32 bits are rounded. */
 struct combining {
   bool adds, narrow;
 };
@@ -35,13 +34,13 @@ static double pad_of(struct combining f) {
   return f.adds ? -0.0 : 1.0;
 }
 
-/* After some totals from the beginning of a segment. */
+/* The state after some totals from the beginning of a segment. */
 struct levels {
   struct combining f;
-  unsigned seen[LEVELS];                /* of the window at hand of each level */
-  double before[LEVELS];                /* that window */
-  double current;                       /* of all so far */
-  double partial[LEVELS][STEPS][WIDTH]; /* of the window at hand, after each step */
+  unsigned seen[LEVELS]; /* of each level: the totals in the current window */
+  double before[LEVELS]; /* of each level: the prefix before the current window */
+  double current;        /* the prefix of all totals so far */
+  double partial[LEVELS][STEPS][WIDTH]; /* the current window of each level after each step */
 };
 
 static void levels_begin(struct levels *s, struct combining f) {
@@ -49,7 +48,8 @@ static void levels_begin(struct levels *s, struct combining f) {
   for (int l = 0; l < LEVELS; l++) s->before[l] = pad_of(f);
 }
 
-/* Its inclusive prefix in the window at hand of level l, to which total t comes. */
+/* Adds total t to the current window of level l. Returns its inclusive prefix in that window.
+ */
 static double window_take(struct levels *s, int l, double t) {
   const unsigned i = s->seen[l];
   for (unsigned step = 0; step < STEPS; step++) {
@@ -60,7 +60,8 @@ static double window_take(struct levels *s, int l, double t) {
   return t;
 }
 
-/* Takes the total of a window of level l (0: of a tile); no lower level has begun a window. */
+/* Takes the total of a window of level l (0: of a tile). No lower level may be within a
+ * window. */
 static void levels_take(struct levels *s, int l, double t) {
   t = window_take(s, l, t);
   while (s->seen[l] == 0) t = window_take(s, ++l, t);
@@ -77,7 +78,7 @@ struct windows {
   double *total;
 };
 
-/* How many there are at most. */
+/* Returns the most windows that so many tiles have. */
 static uint64_t windows_most(uint64_t tiles) {
   uint64_t most = 0;
   for (; tiles > 0; tiles /= WIDTH) most += 2 * (WIDTH - 1);
@@ -100,8 +101,8 @@ static double window_total(struct combining f, const double *x) {
   return t[0];
 }
 
-/* Of n windows of a level, the first of which is number `first` of its segment. totals is
- * overwritten; NULL: only levels are wanted. */
+/* Finds the largest windows among n windows of a level, the first of which is number `first`
+ * of its segment. It overwrites totals; NULL: only levels are wanted. */
 static void find_windows(struct combining f, unsigned level, uint64_t first, uint64_t n,
                          double *totals, struct windows *w) {
   const uint64_t to_full = (WIDTH - first % WIDTH) % WIDTH;
@@ -122,15 +123,16 @@ struct scanning {
   const struct view *view;
   struct combining f;
   enum cvl_elem elem;
-  struct range block,
-      segments;        /* of this rank; what it has of the first segment goes on from */
-  uint64_t head, tail; /* the rank before; of the last, if it is another, goes on: elements */
+  struct range block, segments; /* this rank's; `segments` are those that its block touches */
+  uint64_t head, tail; /* elements of a first segment that began before the block, and of
+                          another last one that goes on behind it */
   struct cvl_value v;  /* inner elements of the block */
-  uint64_t longest;    /* the most windows that a rank sends */
-  double *others;      /* what ranks have sent: `longest` totals each */
+  uint64_t longest;    /* the most windows that one rank sends */
+  double *others;      /* the totals that all ranks have sent, `longest` each */
 };
 
-/* The segment that goes on behind the block of a rank, and its tiles there. */
+/* Finds the segment that goes on behind the block of a rank, and its tiles there. Returns
+ * false if there are none. */
 static bool goes_on(const struct scanning *s, unsigned rank, uint64_t *segment, uint64_t *first,
                     uint64_t *tiles) {
   const struct range block = distribution_range(s->view->at, rank);
@@ -144,8 +146,8 @@ static bool goes_on(const struct scanning *s, unsigned rank, uint64_t *segment, 
   return *tiles > 0;
 }
 
-/* Those that a rank sends; NULL totals: only how many, of which levels. Freed by windows_free.
- */
+/* Returns the windows that a rank sends. If totals is NULL, only their number and levels are
+ * set. windows_free frees them. */
 static struct windows windows_of(struct cvl_context *c, const struct scanning *s, unsigned rank,
                                  double *totals) {
   uint64_t segment, first, tiles;
@@ -165,7 +167,7 @@ static void windows_free(struct cvl_context *c, struct windows *w) {
 
 /* ---- tiles of this rank ---- */
 
-/* Elements `first` .. of the block, borrowed from nobody. */
+/* Returns n elements of the block from `first` on, owned. */
 static struct cvl_value tree_slice_of(struct cvl_context *c, const struct scanning *s,
                                       uint64_t first, uint64_t n) {
   struct cvl_value borrowed = s->v;
@@ -182,7 +184,7 @@ static double *doubles(struct cvl_context *c, const struct scanning *s, void *da
   return wide;
 }
 
-/* The totals of full tiles from element `first` of the block on; NULL: poisoned. */
+/* Returns the totals of full tiles from element `first` of the block on; NULL: poisoned. */
 static double *tree_totals_of(struct cvl_context *c, const struct scanning *s, uint64_t first,
                               uint64_t tiles) {
   const struct cvl_value slice = tree_slice_of(c, s, first, tiles * CVL_SCAN_TILE);
@@ -198,7 +200,7 @@ static double *tree_totals_of(struct cvl_context *c, const struct scanning *s, u
                  tiles);
 }
 
-/* What is before each of n tiles, as an owned inner vector: takes totals. */
+/* Returns the value before each of n tiles, as an owned inner vector. Takes totals. */
 static struct cvl_value tree_before_tiles(struct cvl_context *c, const struct scanning *s,
                                           struct levels *above, double *totals, uint64_t full,
                                           uint64_t n) {
@@ -218,7 +220,8 @@ static struct cvl_value tree_before_tiles(struct cvl_context *c, const struct sc
   return v;
 }
 
-/* The scan of elements of one segment, `first` .. of the block, behind `above`; owned. */
+/* Returns the scan of n elements of one segment, from `first` on, that follow `above`; owned.
+ */
 static struct cvl_value scan_piece(struct cvl_context *c, const struct scanning *s,
                                    struct levels *above, bool begins, uint64_t first,
                                    uint64_t n) {
@@ -259,7 +262,7 @@ static void send_windows(struct cvl_context *c, struct scanning *s) {
   mpi_free(c, mine);
 }
 
-/* What is before this rank's block of the segment that comes in. */
+/* Computes the state before this rank's block, in the segment that crosses into it. */
 static void levels_before(struct cvl_context *c, const struct scanning *s,
                           struct levels *above) {
   levels_begin(above, s->f);
@@ -283,7 +286,7 @@ static void tree_measure(const struct cvl_context *c, struct scanning *s) {
     s->tail = view_within(s->view, all.first + all.n - 1, s->block);
 }
 
-/* The scans of the segments between head and tail, which are whole; owned. */
+/* Returns the scans of the whole segments between head and tail; owned. */
 static struct cvl_value scan_middle(struct cvl_context *c, const struct scanning *s) {
   const uint64_t from = s->segments.first + (s->head > 0),
                  n = s->segments.n - (s->head > 0) - (s->tail > 0);
@@ -303,7 +306,7 @@ static struct cvl_value scan_middle(struct cvl_context *c, const struct scanning
   return out[0];
 }
 
-/* Puts a piece where it belongs; takes it. */
+/* Writes a piece to `target` from `first` on; takes it. */
 static bool tree_put(struct cvl_context *c, const struct scanning *s,
                      const struct cvl_value *target, uint64_t first, uint64_t n,
                      struct cvl_value piece) {

@@ -3,7 +3,7 @@
 
     ranks.py [--ranks N ...] [--build DIR] [--conformance OPTIONS] ...
 
-With each MPI that its module was built for. What begins with SKIPPED was not tested.
+It tests each MPI that the module was built for. Lines that begin with SKIPPED name what was not tested.
 """
 
 import argparse
@@ -24,18 +24,18 @@ sys.path.insert(0, str(ROOT / "nesl-tests"))
 
 from random_programs import make  # noqa: E402
 
-# The launcher, its options where ranks are more than processors, and the module, by MPI.
+# For each MPI: the launcher, its options for more ranks than processors, and the module.
 MPIS = {"Open MPI": ("mpirun.openmpi", ["--oversubscribe"], "lib/ravel", "mpi"),
         "MPICH": ("mpirun.mpich", [], "lib/ravel-tests", "mpi-mpich")}
-EVERY = int(os.environ.get("RAVEL_EVERY", 1))  # each how many-th case of a long test is run
+EVERY = int(os.environ.get("RAVEL_EVERY", 1))  # a long test runs each n-th case
 FORMS = [ROOT / "nesl-tests/nesl" / name for name in ("instances.nesl", "found-at-random.nesl")]
 CORPUS = ROOT.parent / "shared/corpus/nesl"
-# Blocks of few elements, on all ranks only where there are fewer: borders everywhere.
+# Blocks have few elements, and only shorter vectors are on all ranks, so there are borders everywhere.
 SMALL = "grain=4,whole=3,samples=2"
 
 
 class Job:
-    """How jobs of one MPI are started."""
+    """Starts jobs of one MPI."""
 
     def __init__(self, name, build):
         self.name, self.build = name, Path(build).resolve()
@@ -43,12 +43,12 @@ class Job:
         self.folder = self.build / folder
         self.environment = dict(os.environ, RAVEL_BACKENDS=str(self.folder), RAVEL_MPI=SMALL,
                                 OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1")
-        # MPI's own libraries keep memory until the end.
+        # The libraries of MPI keep memory until the end.
         given = os.environ.get("ASAN_OPTIONS", "")
         self.environment["ASAN_OPTIONS"] = f"{given}:detect_leaks=0".lstrip(":")
 
     def missing(self):
-        """What there is not, or None."""
+        """Returns what is missing on this machine, or None."""
         if not shutil.which(self.launcher):
             return f"no {self.launcher}"
         if not (self.folder / f"cvl-{self.backend}.so").exists():
@@ -68,7 +68,7 @@ class Job:
 
 
 class Tests:
-    """Counts what passed; says what did not."""
+    """Counts passed checks, and prints failed ones."""
 
     def __init__(self):
         self.passed = self.failed = 0
@@ -82,27 +82,27 @@ class Tests:
 
 
 def conformance(tests, job, ranks, options, inner="", **extra):
-    """All ranks run the suite; each says the same. inner: the back end that holds their blocks, if it is not the
-    CPU's. extra: of the environment, for this run."""
+    """All ranks run the suite, with the same outcome. inner: the back end that holds their blocks, if it is not the
+    CPU's. extra: environment variables for this run."""
     environment = job.environment
     job.environment = {**environment, **extra}
     if inner:
         job.environment["RAVEL_BACKENDS"] = str(job.build / "lib/ravel-tests")
     done = job.run(ranks, job.build / "bin/conformance", "--backend", job.backend + inner, "--threads", "1",
-                   *options, timeout=9000)  # 16 ranks of MPICH on two processors: half an hour and more
+                   *options, timeout=9000)  # 16 ranks of MPICH on two processors take half an hour and more
     job.environment = environment
     lines = re.findall(r"^conformance: .* 0 failures$", done.stdout, re.MULTILINE)
     tests.expect(done.returncode == 0 and len(lines) == ranks,
                  f"{job.name}, conformance, {ranks} ranks{inner} {extra}", done.stdout + done.stderr)
 
 
-# Of the suite: another small part in each of the ways below.
+# Each of the ways below runs another small part of the suite.
 SOME = ["--quick", "--brief", "--int", "64", "--shard"]
 
 
 def other_ways(tests, job, whole):
-    """Ranks that come late, and messages in other orders; allocations that fail on one rank alone; blocks on
-    emulated GPUs."""
+    """Runs the suite with ranks that come late and messages in other orders, with allocations that fail on one rank
+    alone, and with blocks on emulated GPUs."""
     shards = ["1/8"] * 5 if whole else ["7/100", "27/100", "47/100", "37/100", "37/100"]
     conformance(tests, job, 3, [*SOME, shards[0]], RAVEL_MPI_DELAYS="1")
     for rank in range(3):
@@ -120,7 +120,7 @@ def printed_once(tests, job):
 
 
 def fault_once(tests, job):
-    """At the position of the whole vector, whichever rank has it."""
+    """A fault is reported at its position in the whole vector, whichever rank has it."""
     done = job.nesl(3, "let v = index(1000) in {v[i] : i in index(2000)}")
     message = "index 1000 is outside a sequence of length 1000"
     tests.expect(done.returncode != 0 and done.stderr.count(message) == 1,
@@ -130,14 +130,14 @@ def fault_once(tests, job):
 DEALT = """let r = {let a = [1 : i + 2]; s = {x * x : x in a | rem(x, 2) == rem(i, 2)}
                 in (sum(s), s, sqrt(float(sum(a)))) : i in index(200)}
 in (sum({a : (a, b, c) in r}), {b : (a, b, c) in r}, sum({c : (a, b, c) in r}))"""
-# RANDs within calls by instances within one, of as many elements as others say; and one behind them all.
+# RANDs within nested batch calls, of data-dependent numbers of elements, and one RAND behind them all.
 DRAWN = """function draw(n) = {rand(7) + rand(3) : x in index(n)} $
 function walk(n) = let r = {sum(draw(m)) : m in index(n)}; s = {draw(rem(x, 5) + 1) : x in r} in (sum(r), flatten(s)) $
 let r = {walk(rem(i, 9)) : i in index(200)} in (sum({a : (a, b) in r}), {b : (a, b) in r}, rand(1000000))"""
 
 
 def dealt_out(tests, job, program, *options):
-    """Calls by instances are executed by the ranks apart; the profile says so, and what this one sent."""
+    """Each rank executes its instances of a batch call; the profile says so, and what this rank sent."""
     with tempfile.TemporaryDirectory(prefix="ravel-ranks-") as folder:
         source, code = Path(folder, "p.nesl"), Path(folder, "p.vcode")
         source.write_text(program + " $\n")
@@ -157,7 +157,7 @@ in sum({sum({sum({x * y : x in row; y in column}) : column in b}) : row in a})""
 
 
 def in_little_memory(tests, job):
-    """What one process executes chunk by chunk, or without intermediate values, ranks do, too."""
+    """Ranks, like one process, execute calls chunk by chunk, or without intermediate values."""
     with tempfile.TemporaryDirectory(prefix="ravel-ranks-") as folder:
         source, code = Path(folder, "p.nesl"), Path(folder, "p.vcode")
         source.write_text(LARGE + " $\n")
@@ -178,7 +178,7 @@ in sum({x * v[j] + sqrt(x) : x in v; j in w})"""
 
 
 def in_steps(tests, job):
-    """Superoperators with gathers and long segments are fused between these; what says so."""
+    """Nodes between gathers and operations on long segments are fused, as RAVEL_MPI_EXPLAIN prints."""
     alone = subprocess.run([job.build / "bin/nesl", "run", "--backend", "cpu", "-e", IN_STEPS], text=True,
                            capture_output=True, check=True)
     job.environment["RAVEL_MPI_EXPLAIN"] = "1"
@@ -202,8 +202,8 @@ function outside(n) = let a = ramp(n) in {a[i] - a[i + 1] : i in index(n)} $
 
 
 def windows(tests, job, ranks):
-    """What is gathered from neighbours: a rank gets a few elements of the next one, and executes the superoperator
-    whole. An index outside is the same fault as in one process."""
+    """For a gather from neighbours a rank gets a few elements of the next one, and executes the superoperator whole. An
+    index outside is the same fault as in one process."""
     with tempfile.TemporaryDirectory(prefix="ravel-ranks-") as folder:
         Path(folder, "w.nesl").write_text(WINDOWS)
         wanted, write = outputs("wanted", 4)
@@ -242,7 +242,7 @@ function ragged(n, m) =
 
 
 def scans(tests, job, ranks):
-    """Scans by functions of the program's own, of segments of many blocks of the tree, some on several ranks."""
+    """Scans by user-defined functions have the results of one process, in segments of many blocks of the tree."""
     with tempfile.TemporaryDirectory(prefix="ravel-ranks-") as folder:
         Path(folder, "s.nesl").write_text(SCANS)
         wanted, write = outputs("wanted", 4)
@@ -250,7 +250,7 @@ def scans(tests, job, ranks):
         for call in (["one", "50000"], ["ragged", "20", "9000"], ["ragged", "3", "20011"]):
             alone = run_alone(job, folder, "s.nesl", "--entry", *call, *write)
             for r, lies in [(r, lies) for r in ranks for lies in (SMALL, "grain=1024,whole=4096,samples=4096")]:
-                job.environment["RAVEL_MPI"] = lies  # all totals are in blocks; on all ranks
+                job.environment["RAVEL_MPI"] = lies  # all totals are in blocks, or on all ranks
                 done = run_ranks(job, folder, r, "s.nesl", "--entry", *call, *write_too)
                 differ = compared(folder, wanted, found)
                 tests.expect(alone.returncode == done.returncode == 0 and not differ,
@@ -259,7 +259,7 @@ def scans(tests, job, ranks):
 
 
 def random_programs(tests, job, count, seed):
-    """Random programs print, or fail with, what they do in one process."""
+    """Random programs print the same, or fail with the same message, as in one process."""
     for number in range(count):
         with tempfile.TemporaryDirectory(prefix="ravel-ranks-") as folder:
             path = Path(folder, "p.vcode")
@@ -278,7 +278,7 @@ def random_programs(tests, job, count, seed):
 
 
 def dealt_faults(tests, job):
-    """What one instance fails with is reported as by one process, on whichever rank it is."""
+    """The fault of one instance is reported as in one process, whichever rank has the instance."""
     each = ("sum({{index(i + 2)[x + (if i == {i} then 5 else 0)] : x in index(i + 2)}})",
             "let a = {{rand(9) : x in index(i + 2)}}; b = a[if i == {i} then 500 else 0] in b + sum({{rand(9) : x in a}})",
             "let a = {{rand(9) : x in index(i + 2)}}; b = {{rand(9) : x in a}} in b[if i == {i} then 500 else 0]")
@@ -302,7 +302,7 @@ in (a, o3, o5, o6, m6, sum({i * #a : i in index(1000)}))"""
 
 
 def input_output(tests, job):
-    """Rank 0 reads and writes, once; all know what came of it. Results go to one file."""
+    """Rank 0 reads and writes, once; all ranks know the outcome. Results go to one file."""
     with tempfile.TemporaryDirectory(prefix="ravel-ranks-") as folder:
         done = job.run(3, job.build / "bin/nesl", "run", "--allow-files", "--backend", job.backend, "-e",
                        INPUT_OUTPUT, folder=folder, text="three words here")
@@ -332,7 +332,7 @@ function halves(x : [float], i : [int], b : [bool], m : [[float]]) =
 
 
 def run_alone(job, folder, *options):
-    """In one process."""
+    """Runs a program in one process."""
     return subprocess.run([job.build / "bin/nesl", "run", "--backend", "cpu", *options], text=True,
                           capture_output=True, check=False, cwd=folder)
 
@@ -342,19 +342,19 @@ def run_ranks(job, folder, ranks, *options, prefix=()):
 
 
 def outputs(name, count):
-    """Names of files, and the options that name them."""
+    """Returns names of files, and the options that name them."""
     names = [f"{name}{k}.npy" for k in range(count)]
     return names, [option for each in names for option in ("-o", each)]
 
 
 def compared(folder, some, others):
-    """Which files of two lists are not the same."""
+    """Returns which files of two lists differ."""
     return [a for a, b in zip(some, others) if not Path(folder, b).exists() or
             Path(folder, a).read_bytes() != Path(folder, b).read_bytes()]
 
 
 def results_in_files(tests, job, ranks):
-    """Files that ranks write together, and read, are those of one process. The last one rank 0 writes alone."""
+    """Files that ranks write together, and read, are those of one process. Rank 0 alone writes the last one."""
     with tempfile.TemporaryDirectory(prefix="ravel-ranks-") as folder:
         Path(folder, "f.nesl").write_text(RESULTS)
         wanted, write = outputs("wanted", 6)
@@ -376,7 +376,7 @@ def results_in_files(tests, job, ranks):
         tests.expect(not compared(folder, read, found), f"{job.name}, arguments in files", done.stderr)
 
 
-# Executes a command; the rank that ONLY says does something before.
+# Executes a command; the rank in ONLY does something before.
 ONE_RANK = """#!/bin/sh
 [ "${OMPI_COMM_WORLD_RANK:-$PMI_RANK}" != "$ONLY" ] || %s
 exec "$@"
@@ -384,7 +384,7 @@ exec "$@"
 
 
 def failing_files(tests, job):
-    """Each ends all ranks with one message, the same one as in one process where rank 0 has it, and leaves no file."""
+    """A failure to write ends all ranks with one message, that of one process if rank 0 fails, and leaves no file."""
     with tempfile.TemporaryDirectory(prefix="ravel-ranks-") as folder:
         Path(folder, "f.nesl").write_text(RESULTS)
         os.symlink("/dev/full", Path(folder, "full.npy"))
@@ -414,7 +414,7 @@ def failing_files(tests, job):
 
 
 def interrupted_file(tests, job):
-    """A job that is asked to end while it writes leaves the whole file, or nothing."""
+    """A job that is asked to end while it writes leaves the whole file, or none."""
     with tempfile.TemporaryDirectory(prefix="ravel-ranks-") as folder:
         Path(folder, "f.nesl").write_text(RESULTS)
         command = job.command(3, job.build / "bin/nesl", "run", "--backend", job.backend, "f.nesl", "--entry", "floats",
@@ -460,7 +460,7 @@ def forms(tests, job, files):
 
 
 def wrong_launcher(tests, jobs):
-    """Processes that another MPI has started do not compute each for itself."""
+    """Processes that another MPI has started fail, and do not compute the same each."""
     for job in jobs:
         for other in jobs:
             if other is job:
@@ -474,7 +474,7 @@ def wrong_launcher(tests, jobs):
 
 
 def children(pid):
-    """Of a process, and of those."""
+    """Returns the children of a process, and theirs."""
     found = []
     for status in Path("/proc").glob("[0-9]*/stat"):
         try:
@@ -488,7 +488,7 @@ def children(pid):
 
 
 def rank_dies(tests, job):
-    """The others end, soon, and somebody says what happened."""
+    """If a rank is killed, the others end soon, and a message says what happened."""
     program = "let (i, s) = loop (i, s) = (0, 0) while i < 100000000 do (i + 1, s + sum(index(5000))) in s"
     seconds, text = one_rank_signalled(job, signal.SIGKILL, program)
     named = re.search(r"rank 2|EXIT CODE: 9|[Kk]illed", text)
@@ -511,7 +511,7 @@ RET
 
 
 def standard_input(tests, job):
-    """Rank 0 has it, and all execute what is there: forms, of which one takes too long; programs."""
+    """Only rank 0 has standard input, and all ranks execute its forms, of which one takes too long, and programs."""
     nesl, vinterp = job.build / "bin/nesl", job.build / "bin/vinterp"
     backend = ["--backend", job.backend]
     done = job.run(3, nesl, *backend, "--time", "1", text=FORMS_TYPED, timeout=60)
@@ -539,7 +539,7 @@ function dealt(n) =
 
 
 def in_time(tests, job):
-    """A limit that one rank notices first ends all, with one message, wherever each of them is."""
+    """A limit that one rank notices first ends all ranks, with one message, wherever each of them is."""
     with tempfile.TemporaryDirectory(prefix="ravel-ranks-") as folder:
         Path(folder, "f.nesl").write_text(TURNS)
         for k in range(6 if EVERY == 1 else 2):
@@ -555,7 +555,7 @@ def in_time(tests, job):
 
 
 def ranks_at_work(job, count):
-    """The processes of a job, when each of so many has computed for a while: beyond its beginning."""
+    """Returns the processes of a job, when so many have computed for a while and are beyond their beginning."""
     working, end = [], time.time() + 60
     while job.poll() is None and time.time() < end:
         working = []
@@ -571,7 +571,7 @@ def ranks_at_work(job, count):
 
 
 def one_rank_signalled(job, number, program, *options):
-    """The seconds until a job ends of which one rank gets a signal; what it says."""
+    """Sends one rank of a job a signal. Returns the seconds until the job ends, and its output."""
     command = job.command(3, job.build / "bin/nesl", "run", "--backend", job.backend, *options, "-e", program)
     started = subprocess.Popen(command, env=job.environment, text=True, stdin=subprocess.DEVNULL,
                                stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
@@ -588,7 +588,7 @@ def one_rank_signalled(job, number, program, *options):
 
 
 def one_rank_ends(tests, job):
-    """An interrupt of one rank is one of all; where one does not go on at all, the limit of time ends the job."""
+    """An interrupt of one rank ends all. If a rank does not go on at all, the limit of time ends the job."""
     program = "loop (i, s) = (0, 0) while i >= 0 do (i + 1, s + sum({rem(x, 7) : x in index(6000)}))"
     seconds, text = one_rank_signalled(job, signal.SIGINT, program)
     tests.expect(seconds < 30 and text.count("error: interrupted") == 1, f"{job.name}, one rank is interrupted", text)
@@ -605,7 +605,8 @@ LOOKED_UP = """function main(n) =
 
 
 def kept_copies(tests, job):
-    """What all ranks look up again and again they get twice: a rank has 100 elements of v for each of two others."""
+    """All ranks get a vector that they gather from again and again only twice: a rank has 100 elements of v for each of
+    two others."""
     with tempfile.TemporaryDirectory(prefix="ravel-ranks-") as folder:
         source = Path(folder, "p.nesl")
         source.write_text(LOOKED_UP)
@@ -626,8 +627,8 @@ sum(grow(3000, index(3000)));
 
 
 def without_memory(tests, job):
-    """Short vectors are on all ranks, without exchanges: where there is no memory for them it is as in one process; if
-    one rank alone has none, the job ends, with a message that names it."""
+    """Short vectors are on all ranks, without exchanges. If no rank has memory for them, it is as in one process. If
+    one rank alone has none, the job ends with a message that names it."""
     whole = {name: value for name, value in job.environment.items() if name != "RAVEL_MPI"}
     with tempfile.TemporaryDirectory(prefix="ravel-ranks-") as folder:
         source = Path(folder, "grow.nesl")
@@ -646,7 +647,7 @@ def without_memory(tests, job):
 
 
 def launching(tests, job):
-    """What depends on the launcher and on how ranks end."""
+    """Tests what depends on the launcher and on how ranks end."""
     printed_once(tests, job)
     fault_once(tests, job)
     input_output(tests, job)
@@ -658,11 +659,11 @@ def launching(tests, job):
 
 
 def computing(tests, job, arguments):
-    """What ranks compute, and what they write."""
+    """Tests what ranks compute, and what they write."""
     other_ways(tests, job, arguments.forms)
     dealt_out(tests, job, DEALT)
     dealt_out(tests, job, DRAWN)
-    dealt_out(tests, job, DRAWN, "--chunks", "7")  # of which what draws has none
+    dealt_out(tests, job, DRAWN, "--chunks", "7")  # calls that draw random numbers are not cut into chunks
     dealt_faults(tests, job)
     in_steps(tests, job)
     in_little_memory(tests, job)
@@ -710,7 +711,7 @@ def main():
         if arguments.smoke:
             smoke(tests, job)
             break
-        # The others differ in how messages are sent, and in what their launchers do.
+        # Other MPIs differ in how messages are sent, and in what their launchers do.
         first = job is jobs[0] or arguments.forms
         for ranks in arguments.ranks if first else [2]:
             conformance(tests, job, ranks, shlex.split(arguments.conformance))

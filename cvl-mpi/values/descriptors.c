@@ -1,5 +1,5 @@
-/* descriptors.c - the lengths of segments: on all ranks if there are few, else each rank has
- * those of some segments, as offsets in the host's memory.
+/* descriptors.c - the lengths of segments. All ranks have all of them if there are few; else
+ * each rank has those of some segments, as offsets in the host's memory.
  */
 #include "cvl-mpi/private.h"
 
@@ -16,7 +16,7 @@ struct cvl_value segdes_of_whole(struct cvl_context *c, uint64_t count, uint64_t
   return cvl_one_segment(total);
 }
 
-/* No more than one above INT64_MAX. */
+/* Returns the sum, which is at most INT64_MAX + 1. */
 static uint64_t add_lengths(uint64_t a, uint64_t b) {
   const uint64_t most = (uint64_t)INT64_MAX + 1;
   return a > most - b ? most : a + b;
@@ -29,7 +29,7 @@ static void fault_length(struct cvl_context *c, uint64_t site, enum cvl_error_ki
                  .kind = kind, .site = site, .position = (int64_t)position, .value = length});
 }
 
-/* Instead of a sum: lengths are poisoned, or negative. */
+/* The sum of lengths that are poisoned or negative. */
 static const uint64_t BAD = UINT64_MAX;
 
 static uint64_t sum_block(struct range block, const int64_t *lengths) {
@@ -41,7 +41,8 @@ static uint64_t sum_block(struct range block, const int64_t *lengths) {
   return lengths ? sum : BAD;
 }
 
-/* The first length of a block that is negative, or with which the sum of all is too large. */
+/* Records the fault of the first length of a block that is negative, or makes the sum of all
+ * too large. */
 static void find_fault(struct cvl_context *c, uint64_t site, struct range block,
                        const int64_t *lengths, uint64_t before) {
   for (uint64_t k = 0; k < block.n; k++) {
@@ -54,8 +55,8 @@ static void find_fault(struct cvl_context *c, uint64_t site, struct range block,
   }
 }
 
-/* Where the blocks of all ranks begin, and the end. False, on all ranks, if lengths are
- * poisoned, or are wrong: then the end is 0. */
+/* Finds where the blocks of all ranks begin, and the end. Returns false, on all ranks, if
+ * lengths are poisoned or wrong; then the end is 0. */
 static bool find_base(struct cvl_context *c, uint64_t site, struct range block,
                       const int64_t *lengths, const uint64_t *sums, uint64_t *base) {
   uint64_t mine = sums ? 0 : sum_block(block, lengths);
@@ -75,7 +76,7 @@ static bool find_base(struct cvl_context *c, uint64_t site, struct range block,
   return good;
 }
 
-/* n lengths to n + 1 offsets. */
+/* Turns n lengths into n + 1 offsets. */
 static uint64_t *offsets_in_place(int64_t *lengths, uint64_t n, uint64_t base) {
   uint64_t *offset = (uint64_t *)lengths;
   for (uint64_t k = 0; k < n; k++) {
@@ -93,7 +94,7 @@ static struct cvl_value descriptors_poisoned(struct cvl_context *c, uint64_t cou
   return mpi_segdes(c, (struct cvl_segdes){.count = count, .total = total, .poisoned = true});
 }
 
-/* Frees what it held before. */
+/* Sets which segments this rank holds; frees the fields that it replaces. */
 static void descriptors_hold(struct cvl_context *c, struct cvl_segdes *d,
                              struct distribution *held, uint64_t *base, uint64_t *offset) {
   distribution_release(d->held);
@@ -104,7 +105,8 @@ static void descriptors_hold(struct cvl_context *c, struct cvl_segdes *d,
   d->offset = offset;
 }
 
-/* Of what each rank holds it is to have what it has under `held`; false without memory. */
+/* Moves the offsets of a held descriptor to where `held` has them. Returns false if memory
+ * runs out on any rank. */
 static bool hold_elsewhere(struct cvl_context *c, uint64_t site, struct cvl_segdes *d,
                            struct distribution *held) {
   struct range *ranges = ranges_of_blocks(c, held);
@@ -123,7 +125,7 @@ static bool hold_elsewhere(struct cvl_context *c, uint64_t site, struct cvl_segd
   return true;
 }
 
-/* An inner descriptor from offsets; owned. */
+/* Returns an inner descriptor from offsets, owned. */
 static struct cvl_value inner_descriptor(struct cvl_context *c, uint64_t site, uint64_t n,
                                          const uint64_t *offset) {
   int64_t *lengths = offset ? mpi_try_alloc(c, site, n * sizeof *lengths) : NULL;
@@ -137,7 +139,7 @@ static struct cvl_value inner_descriptor(struct cvl_context *c, uint64_t site, u
   return made;
 }
 
-/* Few segments: every rank gets them all. */
+/* Gives all offsets of a descriptor of few segments to every rank. */
 static void hold_whole(struct cvl_context *c, uint64_t site, struct cvl_segdes *d) {
   struct range *ranges = ranges_same(c, 0, d->count);
   uint64_t *offset = segdes_offsets(c, site, d, ranges);
@@ -192,7 +194,8 @@ void segdes_is_one(struct cvl_context *c, struct cvl_segdes *d) {
   d->offset[1] = d->total;
 }
 
-/* Lengths first .. of an inner descriptor, with room for one more; NULL: poisoned. */
+/* Returns the lengths of the segments `wanted` of an inner descriptor, with room for one more;
+ * NULL: poisoned. */
 static int64_t *descriptors_read_lengths(struct cvl_context *c, uint64_t site,
                                          const struct cvl_value *d, struct range wanted) {
   if (d->form == CVL_NOTHING) return NULL;
@@ -224,7 +227,7 @@ struct cvl_segdes *segdes_of(const struct cvl_value *d, struct one_segment *one)
   return &one->d;
 }
 
-/* What goes to which rank follows from them: so all have them, or it is as if none had. */
+/* Exchanges follow from the lengths, so all ranks have them, or all act as if none had. */
 bool segdes_is_known(struct cvl_context *c, uint64_t site, struct cvl_segdes *d) {
   if (d->offset || d->poisoned) return !d->poisoned;
   int64_t *lengths = descriptors_read_lengths(c, site, &d->whole, (struct range){0, d->count});
@@ -238,7 +241,7 @@ bool segdes_is_known(struct cvl_context *c, uint64_t site, struct cvl_segdes *d)
   return !d->poisoned;
 }
 
-/* ---- elsewhere ---- */
+/* ---- offsets on other ranks ---- */
 
 static struct range common(struct range a, uint64_t first, uint64_t end) {
   const uint64_t from = a.first > first ? a.first : first;
@@ -246,12 +249,13 @@ static struct range common(struct range a, uint64_t first, uint64_t end) {
   return (struct range){from, from < to ? to - from : 0};
 }
 
-/* The offsets from `held` for the segments `wanted`, without the end of the last one of all. */
+/* Returns which offsets a rank that has `held` sends for the segments `wanted`, which does not
+ * include the total. */
 static struct range descriptors_sent(struct range held, struct range wanted) {
   return common(held, wanted.first, wanted.first + wanted.n + 1);
 }
 
-/* Those of a range within what begins at data; NULL: nowhere. */
+/* Returns the part `within` of the words `of`, which begin at data. NULL stays NULL. */
 static struct comm_block words(uint64_t *data, struct range of, struct range within) {
   uint64_t *first = data && within.n > 0 ? data + (within.first - of.first) : data;
   return (struct comm_block){first, within.n * sizeof *data};
@@ -285,7 +289,7 @@ uint64_t *segdes_offsets(struct cvl_context *c, uint64_t site, const struct cvl_
   return out;
 }
 
-/* In place: the ranks that hold these segments say where they begin. */
+/* Replaces numbers of segments by their offsets, which the ranks that hold them send. */
 static void ask_holders(struct cvl_context *c, const struct cvl_segdes *d, uint64_t n,
                         uint64_t *segments) {
   unsigned *holder = mpi_alloc(c, (n + 1) * sizeof *holder);
@@ -345,7 +349,7 @@ struct cvl_value segdes_everywhere(struct cvl_context *c, uint64_t site,
 
 /* ---- MAKE_SEGDES, LENGTHS ---- */
 
-/* The INTs of this rank as 64 bits, with room for one more; takes data. */
+/* Returns the INTs of this rank as 64 bits, with room for one more; takes data. */
 static int64_t *widened(struct cvl_context *c, uint64_t site, void *data, uint64_t n) {
   int64_t *out = data ? mpi_try_alloc(c, site, (n + 1) * sizeof *out) : NULL;
   for (uint64_t i = 0; out && i < n; i++)
@@ -365,7 +369,7 @@ bool make_segdes_call(struct cvl_context *c, uint64_t site, const struct cvl_val
   return true;
 }
 
-/* The lengths of this rank as INTs, in place; false after a fault. */
+/* Converts the lengths of this rank to INTs, in place. Returns false after a fault. */
 static bool narrowed(struct cvl_context *c, uint64_t site, uint64_t first, uint64_t n,
                      int64_t *lengths) {
   for (uint64_t k = 0; c->int_elem == CVL_I32 && k < n; k++) {

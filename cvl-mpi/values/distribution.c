@@ -39,7 +39,7 @@ struct distribution *distribution_of_counts(struct cvl_context *c, const uint64_
   return d;
 }
 
-/* x as a position among the elements from `first` on, of which there are n. */
+/* Returns the position x counted from `first`, clamped to 0 .. n. */
 static uint64_t distribution_within(uint64_t x, uint64_t first, uint64_t n) {
   if (x < first) return 0;
   return x - first < n ? x - first : n;
@@ -77,7 +77,7 @@ struct range *ranges_of_blocks(struct cvl_context *c, const struct distribution 
   return ranges;
 }
 
-/* ---- asking ---- */
+/* ---- queries ---- */
 
 bool distribution_same(const struct distribution *a, const struct distribution *b) {
   if (a == b) return true;

@@ -1,4 +1,4 @@
-/* hosts.c - values from and to the host's memory, which every rank has a copy of, and slices.
+/* hosts.c - values from and to the host's memory, of which every rank has a copy, and slices.
  */
 #include "cvl-mpi/values/hosts.h"
 #include "cvl-mpi/exchange/deferred.h"
@@ -6,9 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- in ---- */
+/* ---- from the host ---- */
 
-/* Where n elements that the host has are to be. */
+/* Returns the distribution for n elements of the host; NULL: all ranks get all. */
 static struct distribution *where(struct cvl_context *c, uint64_t n) {
   return is_whole(c, n) ? NULL : distribution_canonical(c, n);
 }
@@ -50,7 +50,7 @@ bool mpi_import(struct cvl_context *c, uint64_t site, enum cvl_elem elem, uint64
   return true;
 }
 
-/* Few: all ranks keep all. */
+/* Makes a descriptor of few segments, which all ranks keep. */
 static struct cvl_value few_segments(struct cvl_context *c, uint64_t site, uint64_t n,
                                      const int64_t *lengths) {
   struct cvl_value whole;
@@ -76,9 +76,10 @@ bool mpi_segdes_from_host(struct cvl_context *c, uint64_t site, uint64_t n,
   return true;
 }
 
-/* ---- out: agreements ---- */
+/* ---- to the host: agreements ---- */
 
-/* What has been poisoned is the result of a fault, which all know of by now. */
+/* Reads an inner value. A poisoned one is the result of a fault, of which all ranks know by
+ * now. */
 static bool read_inner(struct cvl_context *c, struct cvl_value inner, uint64_t first,
                        uint64_t n, void *dst) {
   const bool good = inner.form != CVL_NOTHING && c->b->to_host(c->inner, &inner, first, n, dst);
@@ -121,7 +122,7 @@ bool mpi_scalar(struct cvl_context *c, const struct cvl_value *v, struct cvl_val
 
 /* ---- slices ---- */
 
-/* Of segments that ranks hold, each keeps its own. */
+/* Slices a held descriptor; each rank keeps its segments. */
 static struct cvl_value slice_held(struct cvl_context *c, uint64_t site,
                                    const struct cvl_segdes *d, uint64_t first, uint64_t n) {
   struct distribution *held = distribution_slice(c, d->held, first, n);
@@ -191,7 +192,7 @@ bool mpi_allocate(struct cvl_context *c, uint64_t site, enum cvl_elem elem, uint
   return true;
 }
 
-/* The block of a rank as elements of v, which go to `first` on. */
+/* Returns each rank's block as a range of elements of v, when v is written from `first` on. */
 static struct range *blocks_within(struct cvl_context *c, const struct distribution *at,
                                    uint64_t first, uint64_t n) {
   struct distribution *d = distribution_slice(c, at, first, n);
@@ -230,9 +231,9 @@ bool mpi_fill(struct cvl_context *c, uint64_t site, const struct cvl_value *targ
   return true;
 }
 
-/* ---- descriptors one behind the other ---- */
+/* ---- concatenation of descriptors ---- */
 
-/* All of which all ranks have. */
+/* Concatenates descriptors that all ranks have. */
 static struct cvl_value concatenate_whole(struct cvl_context *c, uint64_t site, uint64_t n,
                                           const struct cvl_value *descriptors, uint64_t count,
                                           uint64_t total) {
@@ -249,8 +250,9 @@ static struct cvl_value concatenate_whole(struct cvl_context *c, uint64_t site, 
   return segdes_of_whole(c, count, total, whole);
 }
 
-/* The lengths of a descriptor that are those from `first` on of what lies as `at`, on this
- * rank. False if they are poisoned, which all ranks may know or not. */
+/* Copies the lengths of a descriptor to this rank's block of the result, which lies as `at`;
+ * they begin at segment `first` of it. Returns false if they are poisoned, on this rank or on
+ * all. */
 static bool copy_lengths(struct cvl_context *c, uint64_t site, const struct cvl_value *v,
                          const struct distribution *at, uint64_t first, int64_t *lengths) {
   struct one_segment one;
@@ -266,7 +268,7 @@ static bool copy_lengths(struct cvl_context *c, uint64_t site, const struct cvl_
   return offset && to;
 }
 
-/* Of many segments: every rank gets its block. */
+/* Concatenates to many segments: every rank gets its block. */
 static struct cvl_value concatenate_blocks(struct cvl_context *c, uint64_t site, uint64_t n,
                                            const struct cvl_value *descriptors,
                                            uint64_t count) {

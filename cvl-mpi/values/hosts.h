@@ -4,7 +4,7 @@
 
 #include "cvl-mpi/private.h"
 
-/* Completes a value that is to be read, before an agreement or on its way: false if there is a
+/* Agrees on faults, and completes a value that is to be read. Returns false if there is a
  * fault. */
 bool agree_on(struct cvl_context *, const struct cvl_value *);
 bool mpi_from_host(struct cvl_context *, uint64_t site, enum cvl_elem, uint64_t n,

@@ -1,12 +1,12 @@
-/* memory.c - memory of the host. What is large is kept when it is given back, for the next one:
- * to get new pages of the machine takes longer than to copy what comes into them.
+/* memory.c - memory of the host. Large memory is kept when it is freed, for the next
+ * allocation: new pages of the system take longer than the copy that fills them.
  */
 #include "cvl-mpi/private.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 
-/* Memory of at least ROOM_BYTES, of someone or kept. */
+/* Memory of at least ROOM_BYTES, in use or kept. */
 struct room {
   void *data;
   uint64_t bytes;
@@ -15,8 +15,8 @@ struct room {
 
 enum {
   ROOM_BYTES = 1 << 16,
-  ROOMS_KEPT = 16,           /* at most so many, */
-  ROOMS_KEPT_BYTES = 1 << 28 /* of at most so many bytes together */
+  ROOMS_KEPT = 16,           /* the most that are kept */
+  ROOMS_KEPT_BYTES = 1 << 28 /* the most bytes that are kept, together */
 };
 
 _Noreturn void mpi_no_memory(const struct cvl_context *c) {
@@ -30,14 +30,15 @@ void *mpi_alloc(struct cvl_context *c, size_t bytes) {
   return p;
 }
 
-/* ---- rooms, those given back last behind the others ---- */
+/* ---- rooms; those that were freed last are at the end ---- */
 
 static void memory_forget(struct cvl_context *c, uint64_t k) {
   free(c->rooms[k].data);
   for (c->room_count--; k < c->room_count; k++) c->rooms[k] = c->rooms[k + 1];
 }
 
-/* The smallest that is kept and not much larger. */
+/* Returns the smallest kept room that is large enough and less than about twice as large; or
+ * NULL. */
 static struct room *kept_room(struct cvl_context *c, uint64_t bytes) {
   struct room *best = NULL;
   for (uint64_t k = 0; k < c->room_count; k++) {
@@ -48,7 +49,7 @@ static struct room *kept_room(struct cvl_context *c, uint64_t bytes) {
   return best;
 }
 
-/* Those given back first go first. */
+/* Frees the kept rooms beyond the limits, those that were returned first before others. */
 static void limit_kept(struct cvl_context *c) {
   uint64_t count = 0, bytes = 0;
   for (uint64_t k = c->room_count; k-- > 0;) {

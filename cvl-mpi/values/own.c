@@ -1,12 +1,12 @@
-/* own.c - what each rank reads of a value by itself, to write it where all of it is written:
- * after one agreement nothing is exchanged.
+/* own.c - the part of a value that each rank reads by itself, to write it to a file that all
+ * ranks write. After one agreement nothing is exchanged.
  */
 #include "cvl-mpi/values/hosts.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- what the first has that says so ---- */
+/* ---- data of the first rank that has some ---- */
 
 bool mpi_from_first(struct cvl_context *c, bool mine, void *data, uint64_t bytes) {
   comm_at(c->comm, "from_first", 0);
@@ -25,12 +25,12 @@ bool mpi_from_first(struct cvl_context *c, bool mine, void *data, uint64_t bytes
 
 /* ---- ranges ---- */
 
-/* How elements, or segments, lie; NULL: all ranks have all. */
+/* Returns the distribution of the elements, or segments; NULL: all ranks have all. */
 static const struct distribution *lies_as(const struct cvl_value *v) {
   return segdes_is_held(v) ? v->as.segdes->held : mpi_at(v);
 }
 
-/* Elements, or segments. */
+/* Returns the number of elements of a vector, or of segments of a descriptor. */
 static uint64_t own_size_of(const struct cvl_value *v) {
   const bool segdes = v->form == CVL_ONE_SEGMENT || v->form == CVL_SEGDES;
   return segdes ? mpi_count(v) : mpi_length(v);
@@ -51,7 +51,7 @@ bool mpi_own_range(struct cvl_context *c, const struct cvl_value *v, uint64_t *f
 
 /* ---- elements ---- */
 
-/* Of a descriptor whose segments ranks hold. */
+/* Reads lengths of a held descriptor. */
 static bool own_read_lengths(const struct cvl_context *c, const struct cvl_segdes *d,
                              uint64_t first, uint64_t n, int64_t *to) {
   if (d->poisoned) return false;

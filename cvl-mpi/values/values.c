@@ -1,4 +1,4 @@
-/* values.c - vectors and descriptors: their life, and what of vectors is on this rank. */
+/* values.c - vectors and descriptors: their life, and this rank's part of vectors. */
 #include "cvl-mpi/exchange/deferred.h"
 
 #include "base/check.h"

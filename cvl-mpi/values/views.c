@@ -1,12 +1,12 @@
-/* views.c - what ranks know of a descriptor for vectors of one distribution: where segments are
- * cut by the ends of blocks, and the segments of the own block.
+/* views.c - the part of a descriptor that ranks know for vectors of one distribution: where
+ * the ends of blocks cut segments, and the segments of this rank's block.
  */
 #include "cvl-mpi/private.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- asking ---- */
+/* ---- queries ---- */
 
 struct range view_owned(const struct view *v, unsigned rank) {
   const uint64_t first = v->borders[rank].first;
@@ -76,7 +76,8 @@ uint64_t view_within(const struct view *v, uint64_t k, struct range block) {
 
 /* ---- borders ---- */
 
-/* The first of n offsets that is not less than a position. */
+/* Returns the index of the first of n offsets that is not less than a position; n if there is
+ * none. */
 static uint64_t first_at(const uint64_t *offset, uint64_t n, uint64_t position) {
   uint64_t low = 0, high = n;
   while (low < high) {
@@ -90,8 +91,8 @@ static uint64_t first_at(const uint64_t *offset, uint64_t n, uint64_t position) 
   return low;
 }
 
-/* Of a position behind which is `first` + k of what a rank has, as it knows at least that the
- * one before begins before it. */
+/* Returns the border at a position, on the rank that has the last segment that begins before
+ * it. `offset` are the offsets of that rank's n segments, from segment `first` on. */
 static struct border border_of(const uint64_t *offset, uint64_t first, uint64_t n,
                                uint64_t position) {
   const uint64_t k = first_at(offset, n, position);
@@ -99,7 +100,8 @@ static struct border border_of(const uint64_t *offset, uint64_t first, uint64_t 
   return (struct border){first + k, offset[k - 1], offset[k]};
 }
 
-/* The rank that has the last segment that begins before a position, if there is one. */
+/* Returns the rank that has the last segment that begins before a position; 0 if there is
+ * none. */
 static unsigned holder_of(const struct cvl_segdes *d, uint64_t position) {
   unsigned r = d->held->ranks;
   while (--r > 0) {
@@ -160,7 +162,7 @@ static struct view *find_view(struct cvl_segdes *d, const struct distribution *a
   return NULL;
 }
 
-/* A free entry, or the one that was used least recently. */
+/* Returns a free entry, or the one that was used least recently. */
 static struct view *entry_for(struct cvl_segdes *d) {
   struct view *oldest = &d->views[0];
   for (unsigned k = 0; k < VIEWS; k++) {
@@ -194,7 +196,8 @@ static struct cvl_value local_descriptor(struct cvl_context *c, uint64_t site,
   return local;
 }
 
-/* Brings the offsets of the segments of each rank's block; false if some rank has no memory. */
+/* Brings the offsets of the segments of each rank's block. Returns false if some rank has no
+ * memory. */
 static bool bring_offsets(struct cvl_context *c, uint64_t site, const struct cvl_segdes *d,
                           struct view *v) {
   if (!d->held) {
@@ -224,7 +227,8 @@ const struct view *segdes_view(struct cvl_context *c, uint64_t site, struct cvl_
   return v;
 }
 
-/* Segments that a block touches begin in it, or are among those of the block near, too. */
+/* The segments of the new block begin in it, or are among those that the block of `near`
+ * touches. */
 const struct view *segdes_view_near(struct cvl_context *c, uint64_t site, struct cvl_segdes *d,
                                     const struct view *near, struct distribution *at) {
   struct view *v = find_view(d, at);

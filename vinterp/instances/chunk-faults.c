@@ -1,22 +1,22 @@
 /* chunk-faults.c - which of the faults of several chunks is reported, and at which position:
- * that of the uncut run.
+ * as in a run without chunks.
  *
- * That run would have found the first fault in program order, at its lowest position. So when a
- * chunk of the outermost cut fails all of its chunks are executed once more, in order, each
- * instruction waited for, each chunk up to the first path at which any has failed so far: the
- * search. Then the chunks before the failing one are executed up to that path, to add what they
- * have at the instruction to the position. Cuts within chunks are treated alike: where one of
- * their chunks has not come to its end there are no results, so that the chunk around it ends
- * there, too, at a later path than the fault.
+ * That run would have found the first fault in program order, at its lowest position. So if a
+ * chunk of the outermost cut fails, all of its chunks are executed once more, in order: the
+ * *search*. Each instruction is waited for, and each chunk is executed up to the first path at
+ * which any has failed so far. Then the chunks before the failing one are executed up to that
+ * path, to add their elements at the instruction to the position. Cuts within chunks are
+ * treated alike. If one of their chunks has not come to its end, there are no results, so the
+ * chunk around it ends there, too, at a later path than the fault.
  */
 #include "cvl/superop.h"
 #include "vinterp/machine/machine-private.h"
 
 #include <string.h>
 
-/* ---- what is kept of a fault ---- */
+/* ---- keeping a fault ---- */
 
-/* The innermost cut within a chunk of more than so many instances, or NULL. */
+/* Returns the innermost cut within a chunk of more than so many instances, or NULL. */
 static struct cut *under_way(const struct machine *m, uint64_t instances) {
   for (uint64_t k = m->chunks.count; k-- > 0;) {
     if (m->chunks.cuts[k].n > instances) return &m->chunks.cuts[k];
@@ -24,7 +24,8 @@ static struct cut *under_way(const struct machine *m, uint64_t instances) {
   return NULL;
 }
 
-/* The order in which one instruction checks: of several faults at one path, the first. */
+/* Returns the order in which one instruction checks: of several faults at one path, the first
+ * counts. */
 static int chunk_faults_rank(const struct fault_found *found) {
   switch (found->error.kind) {
   case CVL_E_SIZE: return 0;
@@ -33,7 +34,7 @@ static int chunk_faults_rank(const struct fault_found *found) {
   }
 }
 
-/* Takes the trace. False without memory. */
+/* Keeps a fault, and takes the trace. Returns false if memory runs out. */
 static bool chunk_faults_keep(struct machine *m, struct fault_kept *kept,
                               struct call_trace *trace, const struct fault_found *found,
                               bool with_path) {
@@ -47,8 +48,8 @@ static bool chunk_faults_keep(struct machine *m, struct fault_kept *kept,
   return true;
 }
 
-/* Whether a fault comes before the first one so far. Chunks are searched in order, so of two at
- * the same path the earlier has the lower position. */
+/* Returns whether a fault comes before the first one so far. Chunks are searched in order, so
+ * of two faults at the same path the earlier one has the lower position. */
 static bool chunk_faults_is_first(const struct machine *m, const struct call_trace *trace,
                                   const struct fault_found *found) {
   const struct fault_kept *best = &m->chunks.best;
@@ -64,16 +65,16 @@ static const char *operands_at(const struct machine *m, uint32_t location) {
   return superop_info(code_debug_info(m->code, location).op)->operands;
 }
 
-/* The operand whose elements a position counts. */
+/* Returns the operand whose elements a position counts. */
 static unsigned position_operand(const struct machine *m, uint32_t location,
                                  enum cvl_error_kind kind) {
   if (kind != CVL_E_INDEX && kind != CVL_E_DUPLICATE) return 0;
   return code_debug_info(m->code, location).op == SUPEROP_COMBINE_SCATTER ? 2 : 1;
 }
 
-/* Adds what the chunks before have. All descriptors of an instruction with segments have as
- * many of them; one is its last operand. Where no chunk has more than one, though it has more
- * instances (chunk_size sees to that), it is the one segment of all instances. */
+/* Adds the sizes of earlier chunks. All descriptors of an instruction with segments have equal
+ * numbers of them; one is the last operand. If no chunk has more than one segment, though each
+ * has several instances (chunk_size ensures that), it is one segment of all instances. */
 static void add_before(struct machine *m) {
   struct fault_kept *best = &m->chunks.best;
   struct cvl_error *e = &best->found.error;
@@ -94,7 +95,7 @@ static uint64_t size_in(const struct operand_sizes *s, uint8_t size) {
   }
 }
 
-/* Sizes that disagree: those of all instances. */
+/* Replaces sizes that disagree by those of all instances. */
 static void add_sizes(struct machine *m) {
   struct fault_kept *best = &m->chunks.best;
   struct cvl_error *e = &best->found.error;
@@ -110,7 +111,7 @@ static uint64_t chunk_faults_exact(struct machine *m, struct cvl_size size) {
   return size.bound;
 }
 
-/* One more chunk, in which a descriptor has so many segments. */
+/* Adds a chunk in which a descriptor has so many segments. */
 static void chunk_faults_add_segments(const struct machine *m, struct operand_sizes *s,
                                       unsigned k, uint64_t segments) {
   s->count[k] += segments;
@@ -134,7 +135,7 @@ void chunks_note_operation(struct machine *m, uint32_t location, const struct va
   for (uint32_t k = 0; k < n; k++) chunk_faults_add_operand(m, &c->sum, k, &operands[k]);
 }
 
-/* The length of a value of a superoperator, in terms of its parameters. */
+/* Returns the length of a value of a superoperator, from its parameters. */
 static uint64_t chunk_faults_value_length(struct machine *m, const struct superop_size *size,
                                           const struct value *params) {
   switch (size->what) {
@@ -165,7 +166,7 @@ void chunks_note_node(struct machine *m, uint32_t first_node, const struct super
   }
 }
 
-/* ---- while a chunk is executed ---- */
+/* ---- during a chunk ---- */
 
 bool chunks_may_execute(struct machine *m, uint32_t location) {
   struct chunks *c = &m->chunks;
@@ -180,7 +181,7 @@ bool chunks_settle(struct machine *m, uint32_t location) {
   return machine_settle(m, &site);
 }
 
-/* Whether this is the fault that the search has found. */
+/* Returns whether this is the fault that the search has found. */
 static bool is_best(const struct machine *m, const struct call_trace *trace,
                     const struct fault_found *found) {
   const struct fault_kept *best = &m->chunks.best;
@@ -205,9 +206,9 @@ static bool keep_fault(struct machine *m, struct call_trace *trace,
   return true;
 }
 
-/* Whether a chunk under way is to be halved. In a recursion without end all that is executed
- * within it would be halved in turn, and nothing end: so not where many were halved since a
- * chunk has ended, nor where many were that had so many cuts around them. */
+/* Returns whether the present chunk may be halved. In an endless recursion everything executed
+ * within it would be halved in turn, for ever. So it may not if many chunks were halved since
+ * one has ended, or many that had so many cuts around them. */
 enum { MOST_IN_VAIN = 256, DEEP = 64 };
 
 static bool may_halve(const struct machine *m) {
@@ -215,7 +216,7 @@ static bool may_halve(const struct machine *m) {
   return c->halved < MOST_IN_VAIN && c->halved_deep < MOST_IN_VAIN && under_way(m, 1);
 }
 
-/* A sub-machine reports nothing: what does not halve a chunk ends it. */
+/* A sub-machine reports nothing: a fault that does not halve a chunk ends it. */
 static bool catch_in_sub(struct machine *m, struct call_trace *trace,
                          const struct fault_found *found) {
   struct chunks *c = &m->chunks;
@@ -247,9 +248,9 @@ bool chunks_catch(struct machine *m, struct call_trace *trace, struct fault_foun
   return true;
 }
 
-/* ---- how it goes on ---- */
+/* ---- continuation ---- */
 
-/* The program ends with this fault. Always false. */
+/* Ends the program with this fault. Always returns false. */
 static bool chunk_faults_report(struct machine *m, struct fault_kept *kept) {
   m->chunks.final = true;
   machine_report(m, &kept->trace, &kept->found);
@@ -267,7 +268,7 @@ static bool begin_pass(struct machine *m, enum chunks_pass pass, uint32_t *locat
   return cut_start_chunk(m, outermost, location);
 }
 
-/* All chunks of the outermost cut have been searched. A fault that does not occur again is
+/* Ends a pass over all chunks of the outermost cut. A fault that does not occur again is
  * reported as it was found. */
 static bool end_pass(struct machine *m, uint32_t *location) {
   struct chunks *c = &m->chunks;
@@ -295,10 +296,10 @@ bool chunks_skip(struct machine *m, uint32_t *location) {
   return end_pass(m, location);
 }
 
-/* The chunk under way ends here. */
+/* Ends the present chunk. */
 static bool skip_chunk(struct machine *m, uint32_t *location) {
   struct chunks *c = &m->chunks;
-  while (c->cuts[c->count - 1].n == 0) cut_pop(m); /* it fails before its first chunk */
+  while (c->cuts[c->count - 1].n == 0) cut_pop(m); /* it failed before its first chunk */
   struct cut *cut = &c->cuts[c->count - 1];
   cut_leave_chunk(m, cut);
   cut->broken = true;

@@ -1,25 +1,26 @@
 /* chunk-need.c - what chunks of a function need, learned from those that have ended.
  *
  * Bytes and seconds are lines over the weight of a chunk (chunk-size.c). Seconds are kept for
- * two ways: a chunk by the machine alone, all threads in each operation, and a range by a
- * thread of the team. Which is the faster follows from what both have taken, not from what
- * threads ought to gain: a small call may take longer on each of two threads than on one.
+ * two ways: a chunk executed by the machine alone, with all threads in each operation, and a
+ * range executed by a thread of the team. The faster way follows from measured times of both,
+ * not from what threads ought to gain: a small call may take longer on each of two threads
+ * than on one.
  *
- * What is measured is a chunk's own: neither its results, which are laid down after it, nor
- * what it leaves for the whole call, such as the offsets of a descriptor that all instances
- * share.
+ * A chunk's own needs are measured. Its results, which are stored after it, do not count.
+ * Neither does what it leaves for the whole call, such as the offsets of a descriptor that all
+ * instances share.
  */
 #include "vinterp/machine/machine-private.h"
 
 #include <math.h>
 #include <time.h>
 
-enum { APART = 2 }; /* weights that differ by this factor */
-/* The anchor of a line after each chunk; the part of its time that a way is doubted at first;
- * calls that take longer are not tried the other way. */
+enum { APART = 2 }; /* weights that differ by this factor separate the fixed part */
+/* FORGET: factor of a line's anchor after each chunk. DOUBT: part of its time by which a way
+ * is doubted at first. TRIED_SECONDS: longer calls are not tried the other way. */
 static const double FORGET = 0.875, DOUBT = 1.0 / 8, TRIED_SECONDS = 10e-3;
 
-/* The highest recent peak is that of all chunks under way. */
+/* Raises the peak of all present chunks to the recent peak. */
 static void note_peak(struct machine *m) {
   const uint64_t peak = m->backend->statistics(m->context).recent_peak_bytes;
   for (uint64_t k = 0; k < m->chunks.count; k++) {
@@ -28,7 +29,7 @@ static void note_peak(struct machine *m) {
   }
 }
 
-/* Of the calling thread, on a processor: it may have had to wait for one. */
+/* Returns the processor time of the calling thread, which excludes waits for a processor. */
 static double thread_seconds(const struct machine *m) {
   struct timespec t;
   if (!m->team) return 0;
@@ -44,8 +45,8 @@ void chunk_measure_begin(struct machine *m, struct cut *cut) {
   cut->begun = thread_seconds(m);
 }
 
-/* Moves a line to the latest chunk: it goes through what it said of `before`, too, if that
- * weight differs enough, and a heavier chunk needs more; else it keeps its form. */
+/* Moves a line to the latest chunk. If the weights differ enough, and a heavier chunk needs
+ * more, it also goes through its old value at `before`. Otherwise it keeps its form. */
 static void move_line(struct chunk_line *line, bool apart, double before, double weight,
                       double y) {
   const double slope = apart ? (y - chunk_line_at(line, before)) / (weight - before) : 0;
@@ -59,12 +60,12 @@ static void move_line(struct chunk_line *line, bool apart, double before, double
   }
 }
 
-/* Whether two chunks of these weights separate the fixed part from the rest. */
+/* Returns whether two chunks of these weights separate the fixed part from the rest. */
 static bool chunk_need_is_apart(double before, double weight) {
   return weight >= APART * before || weight <= before / APART;
 }
 
-/* The anchor becomes lighter by and by: what large chunks have taken is not forgotten at once
+/* The anchor becomes lighter gradually, so the times of large chunks are not forgotten at once
  * when small ones follow. */
 static void note_seconds(struct chunk_way *way, const struct chunk_measured *x) {
   move_line(&way->seconds, chunk_need_is_apart(way->weight, x->weight), way->weight, x->weight,
@@ -73,7 +74,7 @@ static void note_seconds(struct chunk_way *way, const struct chunk_measured *x) 
   way->chunks++;
 }
 
-/* What only one way has been tried of stands for both. */
+/* If only one way has been tried, its time stands for both. */
 static void note_need(struct chunk_need *need, const struct chunk_measured *x, bool team) {
   struct chunk_way *way = team ? &need->team : &need->alone;
   struct chunk_way *other = team ? &need->alone : &need->team;
@@ -98,9 +99,9 @@ void chunk_learn(struct machine *parent, struct cut *whole, struct cut *cut) {
   cut->measured.weight = 0;
 }
 
-/* What was not chosen is expected to take a little less each time, until it is tried again: a
- * time that was measured when something else ran does not count for ever. The more often it has
- * been measured, the smaller the step. Only calls that are soon over are worth the trial. */
+/* Lowers the expected time of the way that was not chosen, until it is tried again: a time
+ * that was measured when something else ran must not count for ever. The more often it has
+ * been measured, the smaller the step is. Only short calls are worth the trial. */
 static void doubt(struct chunk_way *way) {
   const double part = way->chunks > 0 ? 1 - DOUBT / (double)way->chunks : 1;
   way->seconds.fixed *= part;
@@ -113,7 +114,8 @@ void chunk_adopt(struct machine *parent, const struct machine *sub) {
   }
 }
 
-/* What the chunk needed itself: without what it leaves, which is not a result. */
+/* Returns the bytes that the chunk needed itself, without those that it leaves and that are no
+ * results. */
 static double own_bytes(struct machine *m, const struct cut *cut, const struct value *results) {
   const uint64_t live = m->backend->statistics(m->context).live_bytes;
   uint64_t before = cut->live, kept = live > before ? live - before : 0;
@@ -141,7 +143,7 @@ void chunk_count(struct cut *cut) {
   if (cut->n > c->most) c->most = cut->n;
   if (peak > c->peak) c->peak = peak;
   c->chunks++;
-  if (cut->most) cut->most += (cut->most + 1) / 2; /* others may need less */
+  if (cut->most) cut->most += (cut->most + 1) / 2; /* other chunks may need less */
 }
 
 void chunk_measure_cut(struct machine *m, const struct cut *cut) {

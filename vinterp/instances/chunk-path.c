@@ -1,13 +1,14 @@
-/* chunk-path.c - dynamic paths: program order of instructions that are executed more than once.
+/* chunk-path.c - dynamic paths: the program order of instructions that are executed more than
+ * once.
  *
- * Paths are compared as lists of numbers. In a frame a later instruction has a greater
- * location: code has no jumps back, repetition is a tail call.
+ * Paths are compared as lists of numbers. Within a frame a later instruction has a greater
+ * location, since code has no jumps back; repetition is a tail call.
  *
- * In a loop that many instances take together (ir/ir.h) the calls that lead to a round depend
- * on which instances have finished before, so they are not the same in each chunk. The number
- * of the round is, and rounds are executed one after the other. So all frames of a loop are one
- * step of the path: those of functions with rounds, and the one of the round. Each of them
- * keeps the number of rounds before: a call takes it along, a return brings it back.
+ * In a loop that many instances take together (ir/ir.h), the calls that lead to a round depend
+ * on which instances have finished before. So they differ between chunks. The number of the
+ * round does not, and rounds are executed in turn. So all frames of a loop are one step of the
+ * path: those of functions with rounds, and the one of the round. Each frame keeps the number
+ * of earlier rounds: a call takes it along, and a return brings it back.
  */
 #include "vinterp/machine/machine-private.h"
 
@@ -17,7 +18,7 @@ static uint8_t rounds_of(const struct machine *m, uint32_t function) {
   return m->program->functions[function].rounds;
 }
 
-/* Whether a call is within a loop. */
+/* Returns whether a call is within a loop. */
 static bool chunk_path_is_within(const struct machine *m, uint32_t caller, uint32_t callee) {
   if (rounds_of(m, caller) == VCODE_ROUNDS) return rounds_of(m, callee) != VCODE_NO_ROUNDS;
   return rounds_of(m, caller) == VCODE_ROUND && caller == callee;
@@ -55,12 +56,12 @@ void path_shorten_trace(const struct machine *m, struct call_trace *trace) {
 
 /* ---- steps ---- */
 
-/* The frame of the outermost cut's chunks. */
+/* Returns the index of the frame of the outermost cut's chunks. */
 static uint64_t outermost(const struct machine *m) {
   return m->chunks.cuts[0].index;
 }
 
-/* The last frame of the step that begins with frame f. */
+/* Returns the last frame of the step that begins with frame f. */
 static uint64_t last_of(const struct machine *m, uint64_t f) {
   while (f + 1 < m->depth &&
          chunk_path_is_within(m, m->frames[f].function, m->frames[f + 1].function))
@@ -68,8 +69,8 @@ static uint64_t last_of(const struct machine *m, uint64_t f) {
   return f;
 }
 
-/* The step of an instruction under the present frames that ends with frame f. Nothing that is
- * done between rounds fails, or is in the path of what does. */
+/* Returns the step, ending with frame f, of an instruction under the present frames.
+ * Instructions between rounds do not fail, and are in no path of one that does. */
 static struct path_step step_at(const struct machine *m, uint32_t location, uint64_t f) {
   const struct frame *frame = &m->frames[f];
   const uint32_t in_frame = f + 1 == m->depth ? location : m->frames[f + 1].caller;
@@ -77,7 +78,7 @@ static struct path_step step_at(const struct machine *m, uint32_t location, uint
   return (struct path_step){.tails = frame->tails, .location = between ? 0 : in_frame + 1};
 }
 
-/* Between chunks of the outermost cut there is none of its frames. */
+/* Between chunks of the outermost cut there are none of its frames. */
 static uint64_t frame_count(const struct machine *m) {
   return m->depth > outermost(m) ? m->depth - outermost(m) : 0;
 }

@@ -1,5 +1,5 @@
-/* chunk-random.c - positions of RAND in batch calls: the elements that the same RAND had
- * in the chunks before, of all cuts that are open.
+/* chunk-random.c - positions of RAND in batch calls: the number of elements that the same RAND
+ * drew in earlier chunks of all open cuts.
  */
 #include "vinterp/machine/machine-private.h"
 
@@ -34,7 +34,7 @@ static bool chunk_random_grow(struct machine *m, const struct machine_site *site
   return true;
 }
 
-/* The counts of RAND number k exist. */
+/* Makes the counts of RAND number k exist. */
 static bool reach(struct machine *m, const struct machine_site *site, struct cut_random *r,
                   uint64_t k) {
   while (r->count <= k) {
@@ -45,7 +45,7 @@ static bool reach(struct machine *m, const struct machine_site *site, struct cut
   return true;
 }
 
-/* What RAND number k has drawn in the chunks before of all open cuts. */
+/* Returns the number of elements that RAND number k drew in earlier chunks of all open cuts. */
 static uint64_t drawn_before(const struct machine *m, uint64_t k) {
   uint64_t sum = 0;
   for (uint64_t i = 0; i < m->chunks.count; i++) {

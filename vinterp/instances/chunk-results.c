@@ -1,9 +1,9 @@
-/* chunk-results.c - the results of chunks laid one behind the other.
+/* chunk-results.c - the results of chunks, put one behind the other.
  *
- * Of a vector with an element for each instance the size is known before: chunks fill it, and
- * each element is written once more than the operation did that made it. Everything else is
- * kept until the last chunk has ended, and copied once; what is copied is released at once.
- * What the consumer takes (consumer.c) is neither.
+ * The size of a vector with an element for each instance is known before. Chunks fill it, so
+ * each element is written once more than the operation wrote it. All other results are kept
+ * until the last chunk has ended, copied once, and then released. Results that the consumer
+ * takes (consumer.c) are neither filled nor kept.
  */
 #include "base/number.h"
 #include "cvl/slices.h"
@@ -29,8 +29,8 @@ static bool chunk_results_allocate(struct machine *m, const struct machine_site 
   return true;
 }
 
-/* Whether there may be room for a result of all instances, with what was there before the first
- * chunk. If not, smaller chunks do not help, and to compute them all would be in vain. */
+/* Returns whether a result of all instances may fit, with what existed before the first chunk.
+ * If not, smaller chunks do not help, and it would be pointless to compute them all. */
 static bool may_be_whole(struct machine *m, const struct machine_site *site,
                          const struct cut *cut, enum cvl_elem elem) {
   char needed[NUMBER_TEXT_MAX], live[NUMBER_TEXT_MAX], limit[NUMBER_TEXT_MAX];
@@ -84,7 +84,7 @@ static bool lay(struct machine *m, const struct machine_site *site, struct cut *
   return cut_fill(m, site, &r->whole, cut->first, v);
 }
 
-/* Which chunk has been kept, in a sub-machine. */
+/* Notes which chunk has been kept, in a sub-machine. */
 static bool note_first(struct machine *m, const struct machine_site *site, struct cut *cut) {
   if (cut->firsts_count == cut->firsts_capacity) {
     const uint64_t capacity = cut->firsts_capacity ? 2 * cut->firsts_capacity : 8;

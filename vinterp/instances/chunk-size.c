@@ -1,23 +1,23 @@
 /* chunk-size.c - how many instances a chunk has.
  *
- * Left to itself (MACHINE_CHUNKS_AUTO) the machine measures. A chunk's *weight* is the bytes of
- * its slices, and a word for each instance. What it needs, of memory and of time, is a line
- * over the weight: a fixed part, such as each step's own cost, and a part for each byte. Every
- * chunk that ends moves the line of its function, up or down (chunk-need.c). The first chunk of
- * all is small; each later one is at most GROWTH times as large as one that has been measured.
+ * By default (MACHINE_CHUNKS_AUTO) the machine measures. A chunk's *weight* is the bytes of
+ * its slices, and a word for each instance. The memory and the time that it needs are lines
+ * over the weight: a fixed part, such as the cost of each step, and a part for each byte.
+ * Every chunk that ends moves the line of its function, up or down (chunk-need.c). The first
+ * chunk of all is small. Each later one is at most GROWTH times as large as one that has been
+ * measured.
  *
  * A call that is estimated to need less than the budget is not cut. But an estimate may be
- * wrong by any factor. So where it is not very small, and where that costs nothing, the
- * operands are kept as if there were a chunk of all instances: when memory fails it is halved
- * after all.
+ * wrong by any factor. So unless the call is very small, and if it costs nothing, the operands
+ * are kept as for a chunk of all instances. If memory runs out, that is halved after all.
  *
  * The budget is BUDGET_BYTES, or a part of what is left of the memory limit if that is less. A
- * chunk never shrinks below the size at which most of what it needs is the fixed part: then a
+ * chunk never shrinks below the size at which most of its need is the fixed part, since a
  * smaller one gains nothing.
  *
- * On several threads a range is to stay in the second-level cache of a core, with vectors that
- * are not too short; it is to take several times its fixed part, and there are to be several
- * ranges for each thread. Whether a call is worth threads follows from the same line.
+ * On several threads a range should stay in the second-level cache of a core, with vectors
+ * that are not too short. It should take several times its fixed part, and there should be
+ * several ranges for each thread. Whether a call is worth threads follows from the same line.
  */
 #include "vinterp/machine/machine-private.h"
 
@@ -25,45 +25,48 @@
 
 enum {
   /* The first chunk of all may have ten thousand elements, but few instances, since each may
-   * need any multiple of its weight; and more chunks are to follow. */
+   * need any multiple of its weight. It is also a small part of all, so that more chunks
+   * follow. */
   FIRST_BYTES = 10000 * 8,
   FIRST_INSTANCES = 16,
   FIRST_PART = 8,
   GROWTH = 8,
-  /* A call that may need more than so many bytes is a chunk of its own, if its operands take no
-   * more than this fraction of the budget. Keeping operands and waiting costs about a
+  /* A call that may need more bytes than this becomes a chunk of its own, if its operands take
+   * no more than this fraction of the budget. Keeping operands and waiting costs about a
    * microsecond. */
   SMALL_BYTES = 64 << 10,
   KEPT = 8,
-  LIMIT_PART = 4, /* of the memory left. A chunk's peak is an estimate, and its results stay */
-  TOO_LARGE = 2,  /* slices that weigh so many times what was expected of them are made anew */
+  LIMIT_PART = 4,
+  /* part of the memory left: a chunk's peak is an estimate, and its results
+     stay */
+  TOO_LARGE = 2, /* slices that weigh so many times what was
+expected are made anew */
   MOST_RANDOM = 9
 };
 
-/* For vectors in the memory of the host. Within it a chunk's vectors are long enough that what
- * an operation costs beside its elements does not count; see docs/internals/memory.md for the
+/* The budget for vectors in the memory of the host. A chunk's vectors are then so long that
+ * the fixed cost of an operation does not count; see docs/internals/memory.md for
  * measurements. */
 static const uint64_t BUDGET_BYTES = UINT64_C(16) << 20;
 
-/* On several threads a chunk is to need about half of a second-level cache of 1 MB, which a
- * thread has to itself; more, up to its part of a third-level cache, where vectors would be
- * shorter than some thousand elements, or the chunk would hardly take longer than its
- * beginning.
- */
+/* On several threads a chunk should need about half of a second-level cache of 1 MB that a
+ * thread has to itself. It may need more, up to the thread's part of a third-level cache, if
+ * vectors would be shorter than some thousand elements, or the chunk would hardly take longer
+ * than its beginning. */
 static const double THREAD_BYTES = 512 << 10, THREAD_MOST = 2 << 20;
-/* However much its steps cost; every thread may need as much at once. */
+/* This limit holds however much steps cost, since every thread may need as much at once. */
 static const double THREAD_LARGEST = 8 << 20;
-static const double THREAD_LEAST = 4096 * 8; /* bytes of slices */
-/* A range takes some ten times what it costs to begin it, and FIXED_PART times what its steps
- * cost whatever it has. Waking the threads, and putting their results together, takes
- * WAKE_SECONDS; they are woken only where they save GAIN of the time. */
+static const double THREAD_LEAST = 4096 * 8; /* least bytes of slices */
+/* A range takes some ten times the cost of its beginning (CHUNK_SECONDS), and FIXED_PART times
+ * the fixed cost of its steps. It takes WAKE_SECONDS to wake the threads and to put their
+ * results together. They are woken only if they save the part GAIN of the time. */
 static const double CHUNK_SECONDS = 50e-6, WAKE_SECONDS = 60e-6, FIXED_PART = 4, GAIN = 0.2;
-/* A call that takes less is not measured for its time. */
+/* The time of a shorter call is not measured. */
 static const double LONG_SECONDS = 200e-6;
-/* Results that are not columns are copied once more, at some 0.5 ns a byte: not where that is
- * more than a fourth of what chunks take for each byte of their slices. */
+/* Results that are not columns are copied once more, at some 0.5 ns a byte. Threads do not pay
+ * if that is more than a fourth of the time of chunks for each byte of their slices. */
 static const double COPY_SECONDS = 2e-9;
-enum { INSTANCES_EACH = 4 }; /* for each thread, at least */
+enum { INSTANCES_EACH = 4 }; /* least instances for each thread */
 
 static bool is_auto(const struct machine *m) {
   return m->options.chunks.mode == MACHINE_CHUNKS_AUTO;
@@ -77,7 +80,7 @@ uint64_t chunk_bytes(const struct machine *m, const struct value *v) {
   return machine_size(m, &v->flat).bound * elem_info((enum cvl_elem)v->flat.elem)->bytes;
 }
 
-/* Of a function's operands, or their slices, for so many instances. */
+/* Returns the weight of a function's operands, or of their slices, for so many instances. */
 static double weight_of(const struct machine *m, uint32_t function, uint64_t instances,
                         const struct value *operands) {
   const struct ir_instances *mark = m->program->functions[function].instances;
@@ -92,7 +95,7 @@ static struct cvl_statistics chunk_size_statistics(const struct machine *m) {
   return m->backend->statistics(m->context);
 }
 
-/* What a chunk may need. */
+/* Returns the bytes that a chunk may need. */
 static double budget(const struct machine *m, enum chunk_bound *bound) {
   if (m->sub) return team_share(m->team, bound);
   const uint64_t live = chunk_size_statistics(m).live_bytes, limit = m->vector_limit;
@@ -113,9 +116,9 @@ double chunk_share(const struct machine *m, unsigned threads, enum chunk_bound *
   return left > 0 ? left / LIMIT_PART / threads : 0;
 }
 
-/* ---- whether to cut, and how ---- */
+/* ---- decisions ---- */
 
-/* Whether chunks have results that are copied once more at the end. */
+/* Returns whether chunks have results that are copied once more at the end. */
 static bool chunk_size_is_copied(const struct machine *m, uint32_t function) {
   const struct ir_function *f = &m->program->functions[function];
   for (uint32_t k = 0; k < f->result_count; k++) {
@@ -124,15 +127,15 @@ static bool chunk_size_is_copied(const struct machine *m, uint32_t function) {
   return false;
 }
 
-/* The weight of a chunk that needs so many bytes, or so little that the fixed part is half of
- * it; INFINITY if what it needs does not depend on it. */
+/* Returns the weight of a chunk that needs so many bytes, or for which the fixed part is half
+ * of its need, if that is more; INFINITY if its need does not depend on the weight. */
 static double weight_within(const struct chunk_need *need, double bytes) {
   const double room = fmax(bytes - need->bytes.fixed, need->bytes.fixed);
   return need->bytes.each > 0 ? room / need->bytes.each : INFINITY;
 }
 
-/* Whether so many instances of this weight take so long that threads save a part of it. What a
- * small chunk has taken is mostly its beginning, and says little of large ones. */
+/* Returns whether so many instances of this weight take so long that threads save a part of
+ * it. The time of a small chunk is mostly its beginning, and says little about large ones. */
 static bool pays_threads(const struct machine *m, uint32_t function, uint64_t instances,
                          double weight) {
   const struct chunk_need *need = &m->needs[function];
@@ -158,7 +161,7 @@ static bool auto_wants(struct machine *m, uint32_t function, uint64_t instances,
     return m->chunks.count == 0 || instances > FIRST_INSTANCES || weight > FIRST_BYTES;
   if (team_may(m, function) && pays_threads(m, function, instances, weight)) return true;
   const double needed = chunk_line_at(&need->bytes, weight), most = budget(m, &bound);
-  /* Within a chunk that one is halved. Kept operands of calls within calls would add up. */
+  /* A chunk around this call is halved instead. Kept operands of nested calls would add up. */
   if (needed >= SMALL_BYTES && weight > weight_within(need, most)) return true;
   const bool long_one = m->team && chunk_line_at(&need->alone.seconds, weight) >= LONG_SECONDS;
   return (needed >= SMALL_BYTES || long_one) && m->chunks.count == 0 && weight < most / KEPT;
@@ -176,13 +179,13 @@ bool chunk_is_wanted(struct machine *m, uint32_t function, uint64_t instances,
   return false;
 }
 
-/* 1 .. MOST_RANDOM: a linear congruential generator. */
+/* Returns 1 .. MOST_RANDOM, from a linear congruential generator. */
 static uint64_t chunk_size_random_size(struct machine *m) {
   m->chunks.random = m->chunks.random * UINT64_C(6364136223846793005) + 1442695040888963407;
   return 1 + (m->chunks.random >> 33) % MOST_RANDOM;
 }
 
-/* Bytes of an instance on an average of those that are left. */
+/* Returns the bytes of an instance, as the average of those that are left. */
 static double weight_each(const struct cut *cut) {
   double weight = sizeof(int64_t);
   for (uint32_t p = 1; p < cut->operand_count; p++) {
@@ -194,7 +197,7 @@ static double weight_each(const struct cut *cut) {
   return weight;
 }
 
-/* The weight that the next chunk may have. */
+/* Returns the weight that the next chunk may have. */
 static double weight_allowed(struct machine *m, struct cut *cut) {
   const struct chunk_need *need = &m->needs[cut->function];
   double allowed = FIRST_BYTES;
@@ -214,7 +217,8 @@ static uint64_t auto_size(struct machine *m, struct cut *cut) {
   }
   if (n < (double)most) most = (uint64_t)n;
   if (most <= 1) return 1;
-  const uint64_t chunks = (left + most - 1) / most; /* the last one as large as the others */
+  const uint64_t chunks =
+      (left + most - 1) / most; /* so that the last one is as large as the others */
   return (left + chunks - 1) / chunks;
 }
 
@@ -248,14 +252,15 @@ bool chunk_pays_threads(struct machine *m, const struct cut *cut) {
   return false;
 }
 
-/* The least weight of a range: a smaller one is mostly what every range costs. */
+/* Returns the least weight of a range. A smaller one would mostly be the cost that every range
+ * has. */
 static double range_least(const struct chunk_need *need) {
   const double fixed = FIXED_PART * need->team.seconds.fixed;
   return fmax(THREAD_LEAST, fmax(CHUNK_SECONDS, fixed) / fmax(need->team.seconds.each, 1e-15));
 }
 
-/* The weight that the next range may have. What its steps cost whatever it has counts for more
- * than the cache. While that is not known ranges grow: then it will be. */
+/* Returns the weight that the next range may have. The fixed cost of its steps counts for more
+ * than the cache. While that is not known, ranges grow, so that it becomes known. */
 static double range_allowed(struct machine *parent, struct cut *cut) {
   const struct chunk_need *need = &parent->needs[cut->function];
   const double share = fmin(team_share(parent->team, &cut->bound), THREAD_LARGEST);
@@ -267,8 +272,9 @@ static double range_allowed(struct machine *parent, struct cut *cut) {
   return fmin(weight_within(need, most), GROWTH * need->largest);
 }
 
-/* Ranges become smaller towards the end, so that threads end together, but not so small that
- * they are mostly their beginning; and what would be left for such a one is taken as well. */
+/* Returns the instances of the next range. Ranges become smaller towards the end, so that
+ * threads end together, but not so small that they are mostly their beginning. If too few
+ * would be left, the range takes all. */
 static uint64_t auto_range(struct machine *parent, struct cut *cut, double *allowed) {
   const uint64_t left = cut->instances - cut->first;
   const uint64_t guided = left / (2 * team_threads(parent->team)) + 1;

@@ -1,15 +1,16 @@
 /* consumer.c - results of a run that go to the caller's consumer, chunk by chunk (struct
  * machine_consumer).
  *
- * Whether what a call returns is a result of the run is seen in the code behind the calls that
- * are open: nothing but the way to the RETURN, with the value in a slot. Whether a result of
- * the run is what the consumer has is seen by the value itself.
+ * The code behind the open calls shows whether the result of a call is a result of the run:
+ * only the way to the RETURN follows, with the value in a slot. The value itself shows whether
+ * a result of the run is one that the consumer has.
  */
 #include "vinterp/machine/machine-private.h"
 
-/* ---- what goes where ---- */
+/* ---- destinations ---- */
 
-/* Where a slot's value is after an instruction of straight code; false if it is lost. */
+/* Follows a slot's value through an instruction of straight code. Returns false if it is lost.
+ */
 static bool follow_slot(const struct machine *m, const struct instruction *i, uint32_t *slot) {
   const uint32_t *refs = code_refs(m->code, i);
   if (i->action == ACT_DROP) return refs[0] != *slot;
@@ -26,7 +27,7 @@ static bool follow_slot(const struct machine *m, const struct instruction *i, ui
   return true;
 }
 
-/* Which result of its function a RETURN makes of a slot. */
+/* Finds which result of its function a RETURN makes of a slot. */
 static bool returned(const struct machine *m, const struct instruction *i, uint32_t slot,
                      uint64_t *result) {
   const uint32_t *refs = code_refs(m->code, i);
@@ -37,8 +38,8 @@ static bool returned(const struct machine *m, const struct instruction *i, uint3
   return false;
 }
 
-/* Result *k of the CALL at a location as a result of the function that has it; false if it is
- * none, or only sometimes. */
+/* Turns the number *k of a CALL's result into that of the function around it. Returns false if
+ * it is none, or only sometimes. */
 static bool result_of_caller(const struct machine *m, uint32_t location, uint64_t *k) {
   if (code_is_stack(m->code, location)) return false;
   const struct instruction *i = m->code->instructions + location;
@@ -70,8 +71,8 @@ static bool result_of_caller(const struct machine *m, uint32_t location, uint64_
   }
 }
 
-/* Result *k of the frame of a cut as a result of the run. Under it nothing is cut: else it is
- * one of a chunk only. */
+/* Turns the number *k of a result of a cut's frame into that of the run. Frames below it must
+ * not be cut; otherwise it is the result of a chunk only. */
 static bool result_of_run(const struct machine *m, const struct cut *cut, uint64_t *k) {
   uint32_t caller = cut->frame.caller;
   if (m->chunks.count > 1) return false;
@@ -82,8 +83,8 @@ static bool result_of_run(const struct machine *m, const struct cut *cut, uint64
   return true;
 }
 
-/* Bytes of a result: those of elements of segments are not known, and taken to be those of the
- * operands. */
+/* Returns the bytes of a result. For elements of segments they are not known, so those of the
+ * operands are added. */
 static uint64_t consumer_bytes_of(const struct cut *cut, uint32_t k, enum cvl_elem elem) {
   double bytes = (double)cut->instances * (double)elem_info(elem)->bytes;
   if (cut->results[k].size == IR_EACH) return (uint64_t)bytes;
@@ -123,7 +124,8 @@ void consumer_ask(struct machine *m, struct cut *cut) {
 
 /* ---- a chunk ---- */
 
-/* The consumer has failed, perhaps because it was asked to stop. Always false. */
+/* Reports that the consumer has failed, perhaps because it was asked to stop. Always returns
+ * false. */
 static bool consumer_fail(struct machine *m, const struct machine_site *site,
                           const char *problem) {
   m->chunks.final = true;
@@ -141,7 +143,7 @@ static bool machine_consumer_put(struct machine *m, const struct machine_site *s
          consumer_fail(m, site, problem);
 }
 
-/* Of a vector whose elements cannot be read where they are. */
+/* Copies the elements of a vector that cannot be read in place. */
 static bool put_copied(struct machine *m, const struct machine_site *site,
                        const struct cut *cut, const struct cut_result *r, uint64_t n,
                        const struct value *v) {
@@ -182,7 +184,7 @@ static void consumer_nothing(void *with) {
   (void)with;
 }
 
-/* Notes which value the consumer has, and another reference to it. */
+/* Notes which value the consumer has, and keeps a reference to it. */
 static bool consumer_note(struct machine *m, uint64_t number, const void *data,
                           const struct value *whole) {
   struct sunk *sunk = heap_grow(m->heap, m->sunk, m->sunk_count * sizeof *sunk,
@@ -194,7 +196,7 @@ static bool consumer_note(struct machine *m, uint64_t number, const void *data,
   return true;
 }
 
-/* One that is not even a vector needs no memory, and is no exported. */
+/* A result of less than two elements is no vector: it needs no memory, and is not imported. */
 static bool consumer_borrow(struct machine *m, const struct machine_site *site,
                             struct cut_result *r, const void *data) {
   const struct machine_consumer *consumer = m->consumer;
@@ -220,7 +222,7 @@ bool consumer_whole(struct machine *m, const struct machine_site *site, struct c
 
 /* ---- lengths of segments ---- */
 
-/* Copies them, some at a time. */
+/* Copies the lengths, some at a time. */
 static bool put_lengths(struct machine *m, const struct machine_site *site, uint64_t number,
                         uint64_t count, const struct value *v, char *problem) {
   enum { BLOCK = 4096 };
@@ -247,7 +249,8 @@ const void *consumer_lengths(struct machine *m, const struct machine_site *site,
   const void *data = put_lengths(m, site, number, count, v, problem)
                          ? m->consumer->whole(m->consumer->with, number, count, problem)
                          : NULL;
-  if (!data && problem[0]) (void)consumer_fail(m, site, problem); /* else it is one already */
+  if (!data && problem[0])
+    (void)consumer_fail(m, site, problem); /* otherwise the fault is recorded already */
   return data;
 }
 
@@ -255,7 +258,7 @@ const void *consumer_lengths(struct machine *m, const struct machine_site *site,
 
 enum { ANY_RESULT = INT32_MAX };
 
-/* Without memory for the note the result is a copy. */
+/* Without memory for the note the result is copied. */
 void consumer_note_argument(struct machine *m, const struct machine_item *item,
                             const struct cvl_value *flat) {
   struct value value = value_of(*flat);

@@ -1,5 +1,5 @@
-/* cut.c - a cut from its beginning to its end: operands kept and sliced, a chunk after the
- * other.
+/* cut.c - a cut from its beginning to its end: operands are kept and sliced, one chunk after
+ * another.
  */
 #include "cvl/slices.h"
 #include "vinterp/machine/machine-private.h"
@@ -91,7 +91,7 @@ void chunks_free(struct machine *m) {
 
 /* ---- frames ---- */
 
-/* The frame of the chunk is no longer, or not yet, on the stack. */
+/* Takes the frame of the chunk from the stack, or keeps it off. */
 static void frame_out(struct machine *m, const struct cut *cut) {
   m->depth = cut->index;
   if (cut->tail) m->frames[m->depth++] = cut->before;
@@ -127,7 +127,7 @@ struct cvl_size cut_extent(const struct machine *m, const struct value *v) {
   return value_is_segdes(v) ? machine_count(m, &v->flat) : machine_size(m, &v->flat);
 }
 
-/* Of the instances' descriptor: how many they are. */
+/* Returns the number of instances, from their descriptor. */
 static struct cvl_size instances_of(const struct machine *m, const struct value *v) {
   return machine_size(m, &v->flat);
 }
@@ -136,7 +136,7 @@ static const char *cut_name_of(const struct machine *m, uint32_t function) {
   return m->program->functions[function].name->text;
 }
 
-/* The fault of a mark that is not true. Always false. */
+/* Reports that a mark of the compiler is wrong. Always returns false. */
 static bool wrong_mark(struct machine *m, const struct machine_site *site,
                        const struct cut *cut, const char *what, uint32_t k, uint64_t size,
                        uint64_t wanted) {
@@ -163,7 +163,7 @@ static bool cut_check_operand(struct machine *m, const struct machine_site *site
   return o->total == wanted || wrong_mark(m, site, cut, "operand", p, o->total, wanted);
 }
 
-/* Checks that the results have the sizes of the mark. */
+/* Checks that the results have the sizes that the mark says. */
 static bool cut_check_results(struct machine *m, const struct machine_site *site,
                               struct cut *cut, const struct value *results) {
   for (uint32_t k = 0; k < cut->result_count; k++) {
@@ -179,7 +179,7 @@ static bool cut_check_results(struct machine *m, const struct machine_site *site
 
 /* ---- a chunk ---- */
 
-/* A sub-machine's shared operands are its own. */
+/* In a sub-machine shared operands are its own slices already. */
 static bool machine_cut_slice(struct machine *m, const struct machine_site *site,
                               const struct cut *cut, struct cut_operand *o, struct value *to) {
   if (o->size == IR_SHARED || (!cut->team && o->first == 0 && o->n == o->total)) {
@@ -195,7 +195,7 @@ static bool machine_cut_slice(struct machine *m, const struct machine_site *site
   return cut_resolve(m, site, machine_size(m, &to->flat), &o->inners);
 }
 
-/* Makes the slice of one operand in its slot, and all those that it refers to before. */
+/* Makes the slice of one operand in its slot. The slices to which it refers have been made. */
 static bool slice_operand(struct machine *m, struct cut *cut, uint32_t p, uint32_t location) {
   struct cut_operand *o = &cut->operands[p];
   struct value *to = &m->stack[cut->frame.base + p];
@@ -209,7 +209,7 @@ static bool slice_operand(struct machine *m, struct cut *cut, uint32_t p, uint32
   return machine_next_site(m, location, &site) && machine_cut_slice(m, &site, cut, o, to);
 }
 
-/* Descriptors before what their segments have. */
+/* Slices descriptors before the operands that have their elements. */
 static bool slice_operands(struct machine *m, struct cut *cut) {
   m->stack[cut->frame.base] = value_of(cvl_one_segment(cut->n));
   for (uint32_t level = 0; level < cut->levels; level++) {
@@ -226,7 +226,7 @@ static void release_slices(struct machine *m, const struct cut *cut) {
     value_release(&m->store, &m->stack[cut->frame.base + p]);
 }
 
-/* Fewer instances than were wanted where these have more elements than others. */
+/* Takes fewer instances than were wanted if these have more elements than others. */
 bool cut_slice(struct machine *m, struct cut *cut) {
   cut->sum = m->chunks.sum;
   cut_random_begin(m, cut);
@@ -248,7 +248,7 @@ bool cut_start_chunk(struct machine *m, struct cut *cut, uint32_t *location) {
 }
 
 bool cut_begin_chunk(struct machine *m, struct cut *cut, uint32_t *location) {
-  /* The frame is replaced, which the history does not see. */
+  /* The frame is replaced, which the history does not notice. */
   const struct machine_site site = {m->site, cut->location};
   if (cut->tail && !machine_settle(m, &site)) return false;
   frame_in(m, cut);
@@ -275,11 +275,11 @@ void cut_restart(struct machine *m, struct cut *cut) {
 
 /* ---- the depth of cuts ---- */
 
-/* A level that is cut takes about as long as so many calls: waits, slices, an instruction for
- * each of its steps. A recursion without end that makes ever more instances comes to no other
- * limit, since the chunks of each level are as small as memory wants them. */
+/* A level of cuts takes about as long as so many calls: waits, slices, an instruction for each
+ * of its steps. An endless recursion with ever more instances meets no other limit, since the
+ * chunks of each level are as small as memory requires. */
 enum { CUT_CALLS = 50 };
-static const uint64_t LEAST_CUTS = 64; /* open ones that any --max-depth permits */
+static const uint64_t LEAST_CUTS = 64; /* open cuts that any --max-depth permits */
 
 static bool may_cut(struct machine *m, const struct machine_site *site) {
   const uint64_t calls = m->max_depth / CUT_CALLS;
@@ -312,7 +312,7 @@ static void cut_take_operands(struct machine *m, struct cut *cut) {
   for (uint32_t k = 0; k < cut->result_count; k++) cut->results[k].size = mark->results[k];
 }
 
-/* Then their sizes are known, and the consumer is asked. */
+/* Checks the operands, whose sizes are known then, and asks the consumer. */
 static bool check_operands(struct machine *m, const struct machine_site *site,
                            struct cut *cut) {
   uint64_t segments = 0;
@@ -326,8 +326,8 @@ static bool check_operands(struct machine *m, const struct machine_site *site,
   return true;
 }
 
-/* A new cut on the stack of cuts, between chunks; the top frame, which is that of its chunks,
- * is taken out before anything can fail. */
+/* Pushes a new cut, which is between chunks. The top frame, which is that of its chunks, is
+ * taken off before anything can fail. */
 static bool push_cut(struct machine *m, const struct machine_site *site,
                      const struct frame *before, uint64_t instances) {
   struct chunks *c = &m->chunks;
@@ -354,7 +354,7 @@ static bool push_cut(struct machine *m, const struct machine_site *site,
   return true;
 }
 
-/* All results at `results`, and the frame as it was. */
+/* Ends a cut: stores all results at `results`, and restores the frame. */
 static bool cut_end_cut(struct machine *m, struct cut *cut, struct value *results) {
   struct machine_site site = {m->site, cut->location};
   struct cut *outer = m->chunks.count > 1 ? cut - 1 : NULL;
@@ -383,7 +383,7 @@ static enum chunks_step cut_go_on(struct machine *m, struct cut *cut, struct val
   return cut_start_chunk(m, cut, location) ? CHUNKS_NEXT : CHUNKS_FAILED;
 }
 
-/* The first chunk; or all of them, by the processes of a job. */
+/* Begins the first chunk; or executes all of them by the processes of a job. */
 static enum chunks_step begin_chunks(struct machine *m, struct cut *cut, bool distribute,
                                      struct value *results) {
   uint32_t entry;
@@ -392,7 +392,7 @@ static enum chunks_step begin_chunks(struct machine *m, struct cut *cut, bool di
   return cut_go_on(m, cut, results, &entry);
 }
 
-/* All that was begun before is waited for, so that a fault from here on is of the chunks. */
+/* Waits for all earlier work, so that later faults belong to the chunks. */
 static enum chunks_step cut_begin_cut(struct machine *m, uint32_t location,
                                       const struct frame *before) {
   const struct frame *frame = &m->frames[m->depth - 1];
@@ -425,18 +425,18 @@ enum chunks_step chunks_call(struct machine *m, uint32_t location, const struct 
 
 /* ---- the end ---- */
 
-/* The results of the present chunk, which nobody needs: of a search. */
+/* Drops the results of the present chunk, which nobody needs in a search. */
 static void cut_drop_results(struct machine *m, struct value *results, uint32_t n) {
   for (uint32_t k = 0; k < n; k++) value_release(&m->store, &results[k]);
 }
 
-/* Whether results are of no use: a search wants to know of faults only, and of the outermost
- * cut nothing else is there to have one. */
+/* Returns whether results are useless: a search only looks for faults, and nothing else in the
+ * outermost cut can have one. */
 static bool is_useless(const struct machine *m, const struct cut *cut) {
   return m->chunks.pass != CHUNKS_RUN && (cut->broken || m->chunks.count == 1);
 }
 
-/* The chunk's results are kept, and the frame is gone. */
+/* Keeps the chunk's results, and takes off the frame. */
 static bool end_chunk(struct machine *m, struct cut *cut, struct value *results, uint32_t n,
                       uint32_t location) {
   struct machine_site site = {m->site, location};

@@ -1,21 +1,21 @@
 /* distribute.c - batch calls that are distributed to the processes of a job (processes.h,
  * struct cvl_distributed_call).
  *
- * A process executes its instances by a machine of its own, on the back end that holds what
- * this process has of vectors: with its own control flow, and cut into chunks on its own
- * threads as that machine finds good. Between `distribute` and `collect` it waits for nobody.
+ * A process executes its instances by a separate machine, on the back end that holds this
+ * process's part of vectors. That machine has its own control flow, and cuts calls into chunks
+ * on its own threads as it decides. Between `distribute` and `collect` it waits for nobody.
  *
- * If any instance fails, all processes hear of it, and the call is executed once more by
- * all of them together: chunk by chunk, as where nothing is distributed, which finds the fault
- * to report. Only calls are distributed that are typed throughout, and without effects, as no
- * lifted function has any.
+ * If any instance fails, all processes are told, and execute the call once more together:
+ * chunk by chunk, as if nothing were distributed, which finds the fault to report. Only calls
+ * that are typed throughout are distributed. They have no effects, as no lifted function has
+ * any.
  *
- * The elements of a RAND depend on how many it has drawn for the instances before. A lifted
- * function executes the same RANDs for all of them, one behind the other (ir/instances.c):
- * so each process stops at each RAND until all processes are there, and have said how many
- * elements they want of it. One that cannot go on says so at what would have been its next
- * RAND, or its end. What draws is not cut into chunks by a process, which would execute its
- * RANDs several times.
+ * The elements of a RAND depend on how many it has drawn for earlier instances. A lifted
+ * function executes the same RANDs for all of them, in the same order (ir/instances.c). So
+ * each process stops at each RAND until all processes are there, and have told how many
+ * elements they want. A process that cannot go on says so at its next RAND, or at its end. A
+ * function that draws is not cut into chunks by a process, since that would execute its RANDs
+ * several times.
  */
 #include "cvl/processes.h"
 #include "vinterp/machine/machine-private.h"
@@ -26,9 +26,9 @@
 _Static_assert(CVL_EACH == IR_EACH && CVL_SHARED == IR_SHARED,
                "sizes as in struct ir_instances");
 
-/* ---- the machine of this process alone ---- */
+/* ---- the separate machine of this process ---- */
 
-/* What it is not to do: to report, to be watched. */
+/* Returns its options: it reports nothing, and is not watched. */
 static struct machine_options options_alone(const struct machine *m,
                                             const struct cvl_backend *backend) {
   struct machine_options o = m->options;
@@ -63,7 +63,7 @@ static struct machine *alone_new(struct machine *m, const struct cvl_distributed
 void distribute_free(struct machine *m) {
   if (!m->alone) return;
   distribute_forget(m);
-  m->alone->context = NULL; /* the back end's */
+  m->alone->context = NULL; /* it belongs to the back end */
   machine_free(m->alone);
   m->alone = NULL;
 }
@@ -75,7 +75,7 @@ void distribute_forget(struct machine *m) {
   s->distributed = NULL;
 }
 
-/* What it says of faults, to nobody. */
+/* The diagnostics of that machine, which nobody reads. */
 struct unheard {
   struct arena arena;
   struct diag_list list;
@@ -86,7 +86,7 @@ static void unheard_begin(struct machine *m, struct unheard *u) {
   diag_list_init(&u->list, &u->arena);
 }
 
-/* Whether it has the program that runs; makes it if need be. */
+/* Returns whether that machine has the running program; prepares it if necessary. */
 static bool has_program(struct machine *m, const struct cvl_distributed_call *d) {
   if (!m->alone) m->alone = alone_new(m, d);
   if (!m->alone) return false;
@@ -102,7 +102,8 @@ static bool has_program(struct machine *m, const struct cvl_distributed_call *d)
   return m->alone->distributed != NULL;
 }
 
-/* Executes the function on this process' operands, which are taken; true with the results. */
+/* Executes the function on this process's operands, which are taken. Returns true with the
+ * results. */
 static bool execute_own(struct machine *m, const struct cut *cut,
                         struct cvl_distributed_call *d, struct cvl_value *results) {
   struct machine *s = m->alone;
@@ -150,7 +151,7 @@ bool distribute_random_first(struct machine *s, const struct machine_site *site,
 
 /* ---- a call ---- */
 
-/* Room for what goes to the back end and comes from it. */
+/* Room for values that go to the back end and come from it. */
 struct room {
   uint32_t *sizes;
   struct cvl_value *operands, *own, *results, *out;
@@ -179,7 +180,7 @@ static bool distribute_make_room(struct machine *m, const struct cut *cut, struc
   return true;
 }
 
-/* All of a call that has been distributed. */
+/* Executes a call that has been distributed. */
 static bool execute_distributed(struct machine *m, struct cut *cut,
                                 struct cvl_distributed_call *d, struct room *r) {
   const bool able = has_program(m, d);
@@ -205,7 +206,7 @@ bool distribute_is_wanted(struct machine *m, uint32_t function, uint64_t instanc
          reach_is_typed(m, function);
 }
 
-/* Processes must not go different ways for want of a few bytes on one of them. */
+/* Processes must not go different ways because one of them lacks a few bytes. */
 bool distribute_run(struct machine *m, struct cut *cut) {
   struct room r = {0};
   if (m->backend->processes->any(m->context, !distribute_make_room(m, cut, &r))) {

@@ -1,5 +1,5 @@
 /* own.c - results that the processes of a job write together, each its own elements (struct
- * machine_own_consumer): after an agreement none waits for another until all have written
+ * machine_own_consumer). After an agreement none waits for another until all have written
  * theirs.
  */
 #include "cvl/processes.h"
@@ -27,7 +27,7 @@ bool own_takes(struct machine *m, uint64_t number, enum machine_item_kind kind, 
   return m->own && m->backend->processes && m->own->begin(m->own->with, m, number, kind, n);
 }
 
-/* Elements first .. first + n, of BLOCK at most, as wide as in an item. */
+/* Reads elements first .. first + n, at most BLOCK, as wide as in an item. */
 static bool own_read_block(struct machine *m, const struct value *v, uint64_t first, uint64_t n,
                            char *block) {
   const bool narrow = v->flat.elem == CVL_I32 || v->flat.elem == CVL_F32;
@@ -37,7 +37,7 @@ static bool own_read_block(struct machine *m, const struct value *v, uint64_t fi
   return true;
 }
 
-/* Until the consumer wants no more. False if they cannot be read. */
+/* Gives the consumer elements until it wants no more. Returns false if they cannot be read. */
 static bool own_put_own(struct machine *m, uint64_t number, const struct value *v,
                         uint64_t first, uint64_t end) {
   _Alignas(int64_t) char block[BLOCK * sizeof(int64_t)];
@@ -68,8 +68,8 @@ bool own_wants_equal(struct machine *m, uint64_t number, uint64_t n) {
   return m->own && m->backend->processes && n > 1 && m->own->wants_equal(m->own->with, number);
 }
 
-/* Whether the lengths of a range are equal, to *length, which is not set if there are none.
- * False if they cannot be read. */
+/* Finds whether the lengths of a range are equal; then *length is one of them, and is not set
+ * if there are none. Returns false if they cannot be read. */
 static bool read_equal(struct machine *m, const struct value *v, uint64_t first, uint64_t end,
                        bool *equal, int64_t *length) {
   int64_t block[BLOCK];

@@ -1,5 +1,5 @@
-/* reach.c - what a function can reach by calls: whether sub-machines may execute it, and the
- * superoperators that they may need.
+/* reach.c - the functions that a function can reach by calls: whether sub-machines may execute
+ * them, and which superoperators they may need.
  */
 #include "cvl/superop.h"
 #include "vinterp/machine/machine-private.h"
@@ -9,10 +9,10 @@
 /* A walk over all functions that are reached. */
 struct walk {
   struct machine *m;
-  uint8_t *seen;   /* of each function */
-  uint32_t *queue; /* functions seen; the first `done` have been looked at */
+  uint8_t *seen;   /* for each function: whether it is in the queue */
+  uint32_t *queue; /* reached functions; the first `done` have been visited */
   uint32_t count, done;
-  bool random, stack; /* there is a RAND; a function has stack code only */
+  bool random, stack; /* there is a RAND; some function has only stack code */
 };
 
 static void see(struct walk *w, uint32_t function) {
@@ -21,7 +21,7 @@ static void see(struct walk *w, uint32_t function) {
   w->queue[w->count++] = function;
 }
 
-/* No superoperator that there is has one. */
+/* At present no superoperator has a RAND. */
 static void look_at_superop(struct walk *w, uint32_t superop) {
   const struct superop *op = w->m->program->superops[superop];
   for (uint32_t k = 0; k < op->node_count; k++) w->random |= op->nodes[k].op == OPC_RAND;
@@ -53,7 +53,7 @@ static void prepare_function(struct machine *m, uint32_t function) {
   }
 }
 
-/* What is known of a function. */
+/* Bits that are known of a function. */
 enum { REACH_KNOWN = 1, REACH_RANDOM = 2, REACH_STACK = 4 };
 
 static uint8_t walk(struct walk *w, uint32_t function, bool prepare) {
@@ -64,7 +64,7 @@ static uint8_t walk(struct walk *w, uint32_t function, bool prepare) {
   return (uint8_t)(REACH_KNOWN | (w->random ? REACH_RANDOM : 0) | (w->stack ? REACH_STACK : 0));
 }
 
-/* Where there is no memory to find out: all that may be. */
+/* Walks over all functions. If memory runs out, everything is taken as possible. */
 static uint8_t reach_walk_from(struct machine *m, uint32_t function, bool prepare) {
   const uint32_t n = m->program->function_count;
   struct walk w = {.m = m,
@@ -78,7 +78,8 @@ static uint8_t reach_walk_from(struct machine *m, uint32_t function, bool prepar
   return found;
 }
 
-/* Found out once; where there are threads, kernels that they may need are prepared. */
+/* Returns the bits of a function, found once. If there are threads, the kernels that they may
+ * need are prepared. */
 static uint8_t reach_of(struct machine *m, uint32_t function) {
   if (m->reach[function] == 0)
     m->reach[function] = reach_walk_from(m, function, m->team != NULL);

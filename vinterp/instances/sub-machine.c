@@ -1,9 +1,10 @@
-/* sub-machine.c - the machine of a thread of a team: one range of instances after the other.
+/* sub-machine.c - the machine of a thread of a team. It executes one range of instances after
+ * another.
  *
- * It has the code, the kernels, the limits and the heap of its parent, and for the rest what a
- * machine has: nothing that it writes while it runs is anybody else's. A run of it has one
- * frame at the bottom, that of the lifted function, as the outermost cut; below that are
- * its parent's frames. Constants of vectors are made anew for each cut, in its sub-context.
+ * It shares the code, the kernels, the limits and the heap of its parent. Everything else is
+ * its own: nobody else uses what it writes while it runs. Its run has one frame at the bottom,
+ * that of the lifted function, as the outermost cut; below that are its parent's frames.
+ * Vectors of constants are made anew for each cut, in its sub-context.
  */
 #include "cvl/slices.h"
 #include "vinterp/machine/machine-private.h"
@@ -76,7 +77,7 @@ static bool make_state(struct machine *s, const struct machine *parent) {
          make_profile(s, parent);
 }
 
-/* What it needs of the program that runs, unless it has it. */
+/* Prepares the running program, unless that has been done. */
 static bool use_program(struct machine *s, const struct machine *parent) {
   const bool profile = (s->profile != NULL) == (parent->profile != NULL);
   if (s->program == parent->program && s->code == parent->code && profile) return true;
@@ -91,7 +92,7 @@ static bool use_program(struct machine *s, const struct machine *parent) {
 
 /* ---- a cut ---- */
 
-/* The outermost cut, whose instances are a range of the parent's. */
+/* Makes the outermost cut, whose instances are a range of the parent's. */
 static bool make_cut(struct machine *s, const struct cut *of) {
   const size_t operands = of->operand_count * sizeof *of->operands;
   const size_t results = of->result_count * sizeof *of->results;
@@ -115,14 +116,14 @@ static bool make_cut(struct machine *s, const struct cut *of) {
   return cut->operands && cut->results;
 }
 
-/* The values that it must not release. */
+/* Drops the values that the sub-machine must not release. */
 static void forget_values(struct cut *cut) {
   for (uint32_t p = 0; cut->operands && p < cut->operand_count; p++)
     cut->operands[p].value.form = CVL_NOTHING;
 }
 
-/* Shared operands are its own slices; the others it slices again and again. The sizes have been
- * found by the parent, whose values these are. */
+/* Makes slices of shared operands, which it keeps; it slices the others again for each range.
+ * The parent, whose values these are, has found their sizes. */
 static bool slice_shared(struct machine *s, struct machine *parent, struct cut *cut) {
   for (uint32_t p = 1; p < cut->operand_count; p++) {
     struct value *v = &cut->operands[p].value, own = {.form = CVL_NOTHING};
@@ -157,14 +158,14 @@ static bool sub_machine_begin(struct machine *s, struct machine *parent, const s
   return slice_shared(s, parent, &s->chunks.cuts[0]);
 }
 
-/* What has been kept of faults, in the cut that is over. */
+/* Drops the faults of a cut that is over. */
 static void sub_machine_forget_faults(struct machine *s) {
   s->faulted = false;
   s->chunks.event = CHUNKS_NOTHING;
   history_clear(&s->history);
 }
 
-/* Everything that its context holds goes with it. */
+/* Closes the context, with everything that it holds. */
 static void leave_context(struct machine *s) {
   struct chunks *c = &s->chunks;
   if (c->count > 0) {
@@ -219,7 +220,7 @@ void sub_drop_chunk(struct machine *s) {
   sub_machine_forget_faults(s);
 }
 
-/* After a fault: whether the chunk goes on, and where. */
+/* After a fault: returns whether the chunk continues, and where. */
 static bool sub_machine_resume(struct machine *s, uint32_t *location) {
   if (chunks_resume(s, location)) return true;
   if (!s->chunks.original.found.memory || !team_wait_alone(s)) return false;

@@ -1,17 +1,17 @@
-/* team-results.c - the results of chunks that threads have executed: those of known size are
- * filled where they belong, the others were kept by each sub-machine and are put together at
- * the end, in the order of the instances.
+/* team-results.c - the results of chunks that threads have executed. Results of known size are
+ * written to their place. Each sub-machine keeps the others, and they are put together at the
+ * end, in the order of the instances.
  */
 #include "cvl/slices.h"
 #include "vinterp/machine/machine-private.h"
 
 #include <stdlib.h>
 
-/* One whose results a sub-machine has kept. */
+/* A chunk whose results a sub-machine has kept. */
 struct kept_chunk {
-  uint64_t first; /* instance */
+  uint64_t first; /* its first instance */
   unsigned sub;
-  uint64_t index; /* among those of the sub-machine */
+  uint64_t index; /* its index among the chunks of the sub-machine */
 };
 
 static enum cvl_elem team_results_elem_of(const struct machine *m, enum ir_kind_tag kind) {
@@ -33,7 +33,7 @@ static const struct ir_kind *team_results_kind_of(const struct machine *m,
   return m->program->functions[cut->function].result_kinds[k];
 }
 
-/* Whether chunks fill a vector of known size. */
+/* Returns whether chunks fill a vector of known size. */
 static bool is_filled(const struct machine *m, const struct cut *cut, uint32_t k) {
   return cut->results[k].size == IR_EACH && team_results_kind_of(m, cut, k)->tag != IR_SEGDES;
 }
@@ -63,7 +63,7 @@ static uint64_t kept_chunks(struct machine *const *subs, unsigned count) {
   return n;
 }
 
-/* In the order of their instances. */
+/* Lists the chunks in the order of their instances. */
 static void list_chunks(struct machine *const *subs, unsigned count, struct kept_chunk *list) {
   uint64_t n = 0;
   for (unsigned i = 0; i < count; i++) {
@@ -77,7 +77,7 @@ static struct cut_result *result_in(struct machine *sub, uint32_t k) {
   return &sub->chunks.cuts[0].results[k];
 }
 
-/* The descriptors of all chunks, those that the parent has kept first. */
+/* Concatenates the descriptors of all chunks; those that the parent has kept come first. */
 static bool gather_segdes(struct machine *m, struct machine *const *subs, uint32_t k,
                           struct cut_result *r, const struct kept_chunk *list, uint64_t n) {
   const size_t bytes = (r->kept_count + n) * sizeof(struct cvl_value);
@@ -103,7 +103,7 @@ static bool allocate_starts(struct machine *m, struct machine *const *subs, unsi
   return true;
 }
 
-/* Those that the parent has kept. */
+/* Writes the elements that the parent has kept. */
 static bool team_results_put_own(struct machine *m, struct cut_result *r, uint64_t *first) {
   for (uint64_t i = 0; i < r->kept_count; i++) {
     const uint64_t n = machine_size(m, &r->kept[i].flat).bound;

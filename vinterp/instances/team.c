@@ -1,9 +1,9 @@
 /* team.c - threads that execute chunks: how they begin and end, how they share a cut, and what
  * becomes of faults.
  *
- * The lock is for everything that several threads write. A thread holds it while it slices the
- * operands of its range, since where the next range begins is known only then: some
- * microseconds, beside some tens that a chunk takes at least.
+ * The lock protects everything that several threads write. A thread holds it while it slices
+ * the operands of its range, since only then is it known where the next range begins. That
+ * takes some microseconds, and a chunk takes at least some tens.
  */
 #include "base/processors.h"
 #include "base/signals.h"
@@ -16,33 +16,33 @@
 struct member {
   struct team *team;
   unsigned number;
-  pthread_t thread; /* number 0 is the caller */
+  pthread_t thread; /* not set for number 0, the caller */
 };
 
 enum team_end {
   END_NOT,
-  END_MEMORY, /* an instance did not fit, even alone */
-  END_FAULT   /* of `culprit` */
+  END_MEMORY, /* an instance did not fit, even when nothing else ran */
+  END_FAULT   /* a fault of `culprit` */
 };
 
 struct team {
   struct machine *parent;
-  unsigned threads, started; /* with the caller; threads that run beside it */
+  unsigned threads, started; /* threads including the caller; started ones besides it */
   struct member *members;
-  struct machine **subs; /* made when they are first wanted */
+  struct machine **subs; /* each is made when it is first wanted */
   pthread_mutex_t lock;
   pthread_cond_t wake, done;
-  uint64_t session; /* counts them; */
-  bool open, quit;  /* threads may join this one; are to end */
+  uint64_t session; /* number of the latest session */
+  bool open, quit;  /* threads may join the session; threads are to end */
   void (*work)(struct machine *sub);
-  unsigned joined; /* threads at work, without the caller */
-  unsigned active; /* at work and not waiting, with the caller */
+  unsigned joined; /* threads at work, except the caller */
+  unsigned active; /* threads at work and not waiting, including the caller */
 
-  /* While it executes a cut. */
+  /* The following fields are for a cut. */
   bool busy;
-  struct cut *cut; /* the parent's: what has not been taken of it */
-  unsigned count;  /* sub-machines that are open; */
-  unsigned put;    /* and of these, at the end, whose results somebody puts */
+  struct cut *cut; /* the parent's cut: the part that has not been taken */
+  unsigned count;  /* number of open sub-machines */
+  unsigned put; /* at the end: number of those whose results a thread has taken over to write */
   struct cvl_statistics statistics;
   double share;
   enum chunk_bound bound;
@@ -53,7 +53,7 @@ struct team {
 
 /* ---- threads ---- */
 
-/* Works in the session that is open; with the lock, which is free meanwhile. */
+/* Works in the open session. The caller holds the lock, which is free meanwhile. */
 static void team_join(struct team *t, unsigned number) {
   if (!t->open || number >= t->count) return;
   t->joined++;
@@ -83,7 +83,8 @@ static void *member_main(void *arg) {
   return NULL;
 }
 
-/* As many as can be had. Signals are for the threads that wait for them. */
+/* Starts as many threads as possible. They block signals, which are for threads that wait for
+ * them. */
 static void start_threads(struct team *t) {
   sigset_t all, before;
   signals_of_others(&all);
@@ -97,7 +98,7 @@ static void start_threads(struct team *t) {
   pthread_sigmask(SIG_SETMASK, &before, NULL);
 }
 
-/* All open sub-machines do this; a thread that wakes late finds nothing to do. */
+/* Lets all open sub-machines do this. A thread that wakes late finds nothing to do. */
 static void work_together(struct team *t, void (*work)(struct machine *)) {
   pthread_mutex_lock(&t->lock);
   t->work = work;
@@ -197,7 +198,7 @@ double team_share(const struct team *t, enum chunk_bound *bound) {
   return t->share;
 }
 
-/* ---- which cuts ---- */
+/* ---- cuts for a team ---- */
 
 bool team_may(struct machine *m, uint32_t function) {
   return m->team && !m->sub && m->chunks.pass == CHUNKS_RUN &&
@@ -243,7 +244,7 @@ bool team_wait_alone(struct machine *sub) {
   return !alone;
 }
 
-/* The slices of the next n instances, or of fewer where there is too little memory. */
+/* Makes the slices of the next n instances, or of fewer if memory runs out. */
 static bool slice_range(struct machine *sub, struct cut *cut, uint64_t n) {
   for (cut->n = n; !cut_slice(sub, cut); cut->n = n) {
     const bool memory = sub->chunks.event == CHUNKS_MEMORY || sub->chunks.original.found.memory;
@@ -257,7 +258,7 @@ static bool slice_range(struct machine *sub, struct cut *cut, uint64_t n) {
   return true;
 }
 
-/* With the lock. */
+/* The caller holds the lock. */
 static bool machine_team_take(struct team *t, struct machine *sub, struct cut *cut) {
   struct cut *whole = t->cut;
   chunk_learn(t->parent, whole, cut);
@@ -291,7 +292,7 @@ static bool has_sub(struct team *t, unsigned k) {
   return t->subs[k] != NULL;
 }
 
-/* As many sub-machines as can be had. */
+/* Opens as many sub-machines as possible. */
 static void open_subs(struct team *t) {
   t->count = 0;
   while (t->count <= t->started && has_sub(t, t->count) &&
@@ -304,7 +305,7 @@ static void close_subs(struct team *t) {
   while (t->count > 0) sub_close(t->subs[--t->count], t->parent, t->cut);
 }
 
-/* A sub-machine whose results nobody puts yet; NULL: there is none. */
+/* Returns a sub-machine whose results no thread writes yet; NULL: there is none. */
 static struct machine *next_to_put(struct team *t) {
   pthread_mutex_lock(&t->lock);
   struct machine *sub = t->put < t->count ? t->subs[t->put++] : NULL;
@@ -312,14 +313,14 @@ static struct machine *next_to_put(struct team *t) {
   return sub;
 }
 
-/* Of any sub-machine: a thread may not have woken yet. */
+/* Writes results of any sub-machine, since a thread may not have woken yet. */
 static void put_results(struct machine *own) {
   for (struct machine *sub = own; (sub = next_to_put(own->team));) {
     if (!cut_put_results(sub, &sub->chunks.cuts[0])) team_end(sub);
   }
 }
 
-/* Everything but what comes after a fault. */
+/* Executes the cut, until it is done or has a fault. */
 static void execute_cut(struct team *t) {
   work_together(t, sub_run);
   if (t->end == END_NOT && !cut_gather_results(t->parent, t->cut, t->subs, t->count))
@@ -328,8 +329,8 @@ static void execute_cut(struct team *t) {
   if (t->end == END_NOT) work_together(t, put_results);
 }
 
-/* The calls around a sub-machine's, which has taken them from where its parent is now. Without
- * memory they stay unknown. */
+/* Adds the calls around those of a sub-machine, which are at the parent's present frames. If
+ * memory runs out they stay unknown. */
 static void add_callers(struct machine *m, const struct cut *cut, struct call_trace *trace) {
   struct call_trace outer;
   if (!history_present(m->heap, cut->location, m->frames, m->depth, &outer)) return;
@@ -345,8 +346,7 @@ static void add_callers(struct machine *m, const struct cut *cut, struct call_tr
   call_trace_free(m->heap, &outer);
 }
 
-/* What has been found is kept as the parent's, until the search has found what is to be
- * reported. */
+/* Keeps the fault as the parent's, until the search has found the one to report. */
 static void take_fault(struct machine *m, const struct cut *cut, struct machine *culprit) {
   struct fault_kept *to = &m->chunks.original, *from = &culprit->chunks.original;
   chunks_forget_original(m);
@@ -357,7 +357,8 @@ static void take_fault(struct machine *m, const struct cut *cut, struct machine 
   m->faulted = true;
 }
 
-/* Results that there are, and errors that are nobody's, are dropped. */
+/* Drops results, and faults that nobody will report; the cut is then executed without threads.
+ */
 static enum team_outcome without_threads(struct machine *m, struct cut *cut) {
   machine_drain(m);
   cut_restart(m, cut);
@@ -377,7 +378,7 @@ static enum team_outcome team_end_cut(struct machine *m, struct cut *cut, enum t
   return end == END_FAULT ? TEAM_FAULT : TEAM_DONE;
 }
 
-/* Everything but sub-machines; false without memory for results. */
+/* Prepares everything except sub-machines. Returns false if there is no memory for results. */
 static bool team_begin_cut(struct team *t, struct machine *m, struct cut *cut) {
   enum chunk_bound bound;
   start_threads(t);
@@ -391,7 +392,7 @@ static bool team_begin_cut(struct team *t, struct machine *m, struct cut *cut) {
   return cut_allocate_results(m, cut);
 }
 
-/* With sub-machines, which are closed at the end. */
+/* Executes the cut with the open sub-machines, and closes them. */
 static enum team_end run_subs(struct team *t, struct machine *m, struct cut *cut) {
   t->busy = true;
   if (t->count > cut->counts.threads) cut->counts.threads = t->count;

@@ -1,9 +1,9 @@
 /* columns.c - streams that are files of arrays: numpy's or CSV.
  *
  * Such a stream holds one value, whose columns (arrays/arrays.h) FREAD and FWRITE move in
- * order, as INT and FLOAT. A file is read whole when it is opened; one that is written gets its
- * bytes when the stream is closed, and keeps what it held if the value fits no array or not all
- * of it could be written.
+ * order, as INT and FLOAT. A file is read whole when it is opened. A file that is written gets
+ * its bytes when the stream is closed. It keeps its old bytes if the value fits no array, or
+ * not all of it could be written.
  */
 #include "arrays/arrays.h"
 #include "vinterp/io/streams-private.h"
@@ -18,7 +18,7 @@ struct stream_columns {
   bool writes;
   struct array_type type;
   struct array_columns columns;
-  uint32_t next; /* column to be moved */
+  uint32_t next; /* the next column to move */
 };
 
 void stream_columns_free(struct streams *s, struct stream_columns *c) {
@@ -34,11 +34,11 @@ struct file_bytes {
   size_t length, capacity;
 };
 
-/* Reads a file to its end, or as far as it may be what is wanted: whoever reads it says what is
- * wrong with a device that never ends. */
+/* Reads a file to its end, or as far as its bytes may begin such an array. The reader reports
+ * what is wrong with a device that never ends. */
 static struct stream_status columns_read_whole(struct streams *s, FILE *file,
                                                enum array_format format, struct file_bytes *b) {
-  enum { MOST = 16 << 20 }; /* bytes that are read unasked */
+  enum { MOST = 16 << 20 }; /* bytes that are read before a stop is checked */
   struct stat about;
   const bool regular = fstat(fileno(file), &about) == 0 && S_ISREG(about.st_mode);
   size_t wanted = regular ? (size_t)about.st_size + 1 : 65536;
@@ -57,7 +57,7 @@ static struct stream_status columns_read_whole(struct streams *s, FILE *file,
   return ferror(file) ? stream_fail_errno(s, errno ? errno : EIO) : stream_ok();
 }
 
-/* Reads the signature, and of a file that is read its value. */
+/* Reads the signature, and the value if the file is read. */
 static struct stream_status columns_read_value(struct streams *s, struct stream_columns *c,
                                                const char *signature, size_t length,
                                                const struct file_bytes *file) {
@@ -113,7 +113,7 @@ static struct stream_status attach(struct streams *s, int64_t stream, enum strea
     return status;
   }
   opened->columns = c;
-  opened->readable = opened->writable = false; /* as text */
+  opened->readable = opened->writable = false; /* it is no text */
   return status;
 }
 
@@ -136,12 +136,13 @@ struct stream_status stream_open_columns(struct streams *s, const char *name, si
 
 /* ---- moving ---- */
 
-/* Whether a column of ints, which bools and lengths are in an array, moves as this type. */
+/* Returns whether a column of ints moves as this type. Bools and lengths are ints in an array.
+ */
 static bool is_of_ints(enum type_word type) {
   return type == TW_INT || type == TW_BOOL || type == TW_SEGDES;
 }
 
-/* The next column if it has this type; NULL with a status. */
+/* Returns the next column if it has this type; else NULL with a status. */
 static struct array_column *next_column(struct streams *s, struct stream_columns *c,
                                         bool writing, enum type_word type,
                                         struct stream_status *status) {
@@ -167,7 +168,7 @@ static bool columns_narrow_ints(const struct array_column *from, int32_t *to, in
   return true;
 }
 
-/* Whether the ints are what a descriptor or bools may be. */
+/* Returns whether the ints may be a descriptor, or bools. */
 static bool ints_fit(const struct array_column *from, enum type_word type) {
   uint64_t total = 0;
   for (uint64_t i = 0; i < from->length && type != TW_INT && type != TW_FLOAT; i++) {

@@ -1,5 +1,6 @@
-/* io.c - the I/O instructions on machine values: operands taken to the host, one call of
- * streams.h, the outcome as values and a status block. */
+/* io.c - the I/O instructions on machine values. Each takes its operands to the host, makes
+ * one call of streams.h, and returns the outcome as values and a status block.
+ */
 #include "vinterp/io/io.h"
 #include "cvl/processes.h"
 #include "ir/kinds.h"
@@ -17,10 +18,11 @@ struct call {
   enum type_word type;
   const struct value *operands;
   struct value *results;
-  unsigned done; /* results that are set; released again if the instruction fails */
+  unsigned done; /* number of results that are set; they are released if the instruction
+                    fails */
 };
 
-/* INT elements of either width, as they stand in host memory. */
+/* INT elements of either width, as in host memory. */
 union ints {
   int32_t i32[TRANSFER];
   int64_t i64[TRANSFER];
@@ -28,7 +30,7 @@ union ints {
 
 /* ---- operands ---- */
 
-/* The INT scalar operand k. */
+/* Finds the value of the INT scalar operand k. */
 static bool scalar_operand(const struct call *c, unsigned k, const char *role, int64_t *x) {
   uint64_t length;
   if (!machine_length(c->m, c->site, &c->operands[k], &length)) return false;
@@ -73,7 +75,8 @@ static void store_member(void *set, uint64_t i, uint8_t byte) {
   ((bool *)set)[byte] = true;
 }
 
-/* The first operand, an INT, as bytes in host memory, for heap_free(m->heap, bytes, length). */
+/* Returns the first operand, an INT, as bytes in host memory, for heap_free(m->heap, bytes,
+ * length). */
 static char *string_operand(const struct call *c, const char *role, uint64_t *length) {
   if (!machine_length(c->m, c->site, &c->operands[0], length)) return NULL;
   char *bytes = heap_alloc(c->m->heap, (size_t)*length);
@@ -126,7 +129,7 @@ static bool push_message(struct call *c, const char *message) {
   return true;
 }
 
-/* Pushes the two results every instruction ends with. */
+/* Pushes the two results that end those of every instruction. */
 static bool push_status(struct call *c, struct stream_status status) {
   if (status.memory) return machine_memory_fault(c->m, c->site, status.memory);
   if (!push_message(c, status.message)) return false;
@@ -179,7 +182,8 @@ static bool io_read_value(struct call *c, int64_t stream) {
   struct stream_value v;
   struct stream_status status =
       peers_read_value(c->m->streams, stream, c->type, c->m->widths, &v);
-  /* The message lives until the next call on the streams, and freeing is not one that fails. */
+  /* The message lives until the next failure of a call on the streams, and freeing does not
+   * fail. */
   return push_read_value(c, &v) && push_status(c, status);
 }
 
@@ -294,7 +298,7 @@ static void find_peers(struct machine *m) {
   streams_set_peers(m->streams, &peers);
 }
 
-/* They are made when the first is used. */
+/* Makes the streams when the first one is used. */
 static bool open_streams(struct machine *m, const struct machine_site *site) {
   if (m->streams) return true;
   m->streams = streams_new(m->heap, m->options.in, m->out, m->err, &m->options.permissions);
@@ -307,8 +311,8 @@ static bool open_streams(struct machine *m, const struct machine_site *site) {
   return true;
 }
 
-/* Whether a program that is run repeatedly may do this: nothing that finds the world as the run
- * before left it. */
+/* Returns whether a program that is run repeatedly may execute this: it must not depend on
+ * what the run before has left. */
 static bool is_repeatable(enum opcode op) {
   return op == OPC_WRITE || op == OPC_FWRITE || op == OPC_FCLOSE;
 }
@@ -323,7 +327,7 @@ bool io_execute(struct machine *m, const struct machine_site *site, enum opcode 
                          "processes");
   }
   if (!open_streams(m, site)) return false;
-  /* A signal may have ended a wait, with a status that nobody is to see. */
+  /* A signal may have ended a wait, with a status that nobody should see. */
   if (dispatch(&c, op) && (!m->options.stop || machine_may_go_on(m, site))) return true;
   while (c.done > 0) value_release(&m->store, &results[--c.done]);
   return false;

@@ -10,11 +10,13 @@ struct machine_site;
 struct value;
 
 /* Executes an opcode of class OC_IO. Operands are borrowed, deepest first, and have the kinds
- * that opcodes.def says; results (deepest first, as many as the table has) are owned by the
- * caller. The error slot must have been asked before: no earlier fault is deferred. Failures of
- * the outside world are results with status F and a message. False if the instruction was
- * misused (a stream or mode that is not a scalar, a mode other than 1, 2 or 3, a character
- * outside 0 .. 255), or memory failed: the fault is recorded and no result is set. */
+ * of opcodes.def. The caller owns the results (deepest first, as many as the table has). No
+ * earlier fault may be deferred: the error slot has been checked. Failures of the outside
+ * world are results with status F and a message.
+ *
+ * Returns false if the instruction was misused (a stream or mode that is not a scalar, a mode
+ * other than 1, 2 or 3, a character outside 0 .. 255), or memory ran out. Then the fault is
+ * recorded and no result is set. */
 bool io_execute(struct machine *, const struct machine_site *, enum opcode, enum type_word,
                 const struct value *operands, struct value *results);
 

@@ -1,5 +1,5 @@
-/* items.c - values between the stack and host memory, for callers that want data and no text:
- * always 64 bits wide there, whatever the widths of the run.
+/* items.c - values between the stack and host memory, for callers that want data and no text.
+ * Elements have 64 bits there, in any widths of the run.
  */
 #include "vinterp/machine/machine-private.h"
 
@@ -8,7 +8,7 @@
 
 /* ---- in ---- */
 
-/* All lengths of a descriptor: not negative, with a sum that is a length. */
+/* Checks the lengths of a descriptor: none is negative, and their sum fits. */
 static bool check_lengths(struct machine *m, const struct machine_site *site,
                           const struct machine_item *item) {
   int64_t total = 0;
@@ -23,7 +23,7 @@ static bool check_lengths(struct machine *m, const struct machine_site *site,
   return true;
 }
 
-/* Fills `data` with the item's elements in the width of the run. */
+/* Converts the item's elements to the width of the run. */
 static bool items_narrow(struct machine *m, const struct machine_site *site,
                          const struct machine_item *item, void *data) {
   for (uint64_t k = 0; k < item->length; k++) {
@@ -56,7 +56,7 @@ static void items_nothing(void *with) {
   (void)with;
 }
 
-/* Elements that stay until the run has ended. */
+/* Borrows elements that stay until the run has ended. */
 static bool items_borrow(struct machine *m, const struct machine_site *site, enum cvl_elem elem,
                          const struct machine_item *item, struct value *out) {
   return m->backend->sharing->import_vector(
@@ -97,7 +97,7 @@ static size_t item_bytes(const struct machine_item *item) {
   return (size_t)item->length * each;
 }
 
-/* What is written never reaches what is still to be read. */
+/* Writing never overwrites elements that are still to be read. */
 void machine_widen(enum cvl_elem elem, uint64_t n, char *data) {
   const char *from = data + n * sizeof(int32_t);
   for (uint64_t k = 0; k < n; k++) {
@@ -120,8 +120,8 @@ static bool fetch_narrow(struct machine *m, const struct machine_site *site,
   return true;
 }
 
-/* Elements that are as wide in the machine as outside need no copy, if the back end lends them.
- */
+/* Exports elements that are as wide in the machine as outside, without a copy, if the back end
+ * can. */
 static bool lend_item(struct machine *m, const struct value *v, struct machine_item *item,
                       struct cvl_export *exported) {
   const bool is_wide =
@@ -132,7 +132,7 @@ static bool lend_item(struct machine *m, const struct value *v, struct machine_i
   return true;
 }
 
-/* Lengths of segments as the one that all are. */
+/* Stores the one length that all segments have. */
 static bool take_equal(struct machine *m, const struct machine_site *site, int64_t length,
                        struct machine_item *item) {
   int64_t *one = heap_alloc(m->heap, sizeof *one);
@@ -184,14 +184,14 @@ static bool collect_item(struct machine *m, const struct machine_site *site, uin
   void *data = heap_alloc(m->heap, item_bytes(&it));
   if (!data) return machine_memory_fault(m, site, item_bytes(&it));
   it.as.ints = data;
-  *item = it; /* freed with the others even if what follows fails */
+  *item = it; /* freed with the others even if the following calls fail */
   bool is_narrow = it.kind != MACHINE_SEGDES && it.kind != MACHINE_BOOL &&
                    (v->flat.elem == CVL_I32 || v->flat.elem == CVL_F32);
   return is_narrow ? fetch_narrow(m, site, v, it.length, data)
                    : machine_to_host(m, site, v, 0, it.length, data);
 }
 
-/* Items and exports of nothing, for all values of the stack. */
+/* Allocates empty items and exports for all values of the stack. */
 static bool allocate_results(struct machine *m, const struct machine_site *site,
                              struct machine_results *results) {
   const size_t items = (size_t)m->top * sizeof *results->items;

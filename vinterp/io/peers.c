@@ -16,7 +16,7 @@ static void peers_broadcast(struct streams *s, void *data, size_t bytes) {
   if (s->peers.broadcast && bytes > 0) s->peers.broadcast(s->peers.with, data, bytes);
 }
 
-/* ---- how it ended ---- */
+/* ---- outcomes ---- */
 
 struct outcome {
   uint64_t ok, memory;
@@ -66,8 +66,8 @@ struct stream_status peers_write_column(struct streams *s, int64_t stream, enum 
 
 /* ---- reading ---- */
 
-/* The value that the first process has read, for all; without memory for it a process fails as
- * reading does. */
+/* Gives all processes the value that the first one has read. A process without memory for it
+ * fails as reading does. */
 static struct stream_status shared_value(struct streams *s, struct stream_status status,
                                          struct stream_value *out) {
   struct {
@@ -84,7 +84,8 @@ static struct stream_status shared_value(struct streams *s, struct stream_status
       status = stream_no_memory(bytes);
     }
   }
-  /* One without memory takes no bytes, so that all must have it, or none gets them. */
+  /* A process without memory cannot take the bytes, so either all have it, or none gets them.
+   */
   uint8_t lacking = !peers_is_first(s) && !out->data;
   if (s->peers.any && s->peers.any(s->peers.with, lacking)) {
     out->length = 0;

@@ -1,9 +1,9 @@
 /* peers.h - the streams of a program that several processes run together (processes.h,
- * `broadcast`): the first process reads, writes, opens, starts; the others get what came of it,
- * so that all go on alike. A file is read where it is for the first one, and written once.
+ * `broadcast`). The first process reads, writes, opens and starts; the others get the outcome,
+ * so that all continue alike. A file is read where the first process is, and written once.
  *
- * Without others these are the functions of streams.h of the same names. All processes call
- * them together.
+ * In a single process these are the functions of streams.h of the same names. All processes
+ * call them together.
  */
 #ifndef RAVEL_PEERS_H
 #define RAVEL_PEERS_H
@@ -19,7 +19,7 @@ struct stream_status peers_read_chars(struct streams *, int64_t stream,
                                       enum cvl_elem int_elem, struct stream_value *out,
                                       int64_t *stop);
 struct stream_status peers_open_arguments(struct streams *, int64_t *stream);
-/* stream_open or stream_open_columns. */
+/* Does what stream_open does, or, with `columns`, stream_open_columns. */
 struct stream_status peers_open(struct streams *, const char *name, size_t length,
                                 enum stream_mode, bool columns, int64_t *stream);
 struct stream_status peers_close(struct streams *, int64_t stream);

@@ -1,10 +1,9 @@
 /* pipes.c - pipes between the program and its children, as FILEs.
  *
- * A child that answers while it is still being written to fills the pipe it writes to, stops
- * reading, and then both would wait for each other. So whoever waits here for one pipe takes in
- * what comes from the others, and keeps it until the program reads it. Descriptors stay
- * blocking, since children may inherit them: a pipe that is ready takes PIPE_BUF bytes without
- * blocking.
+ * A child that answers while it is still being written to may fill the pipe that it writes to,
+ * and stop reading. Then both would wait for each other. So a wait for one pipe takes in what
+ * comes from the others, and keeps it until the program reads it. Descriptors stay blocking,
+ * since children may inherit them: a pipe that is ready takes PIPE_BUF bytes without blocking.
  */
 #include "vinterp/io/streams-private.h"
 #include <errno.h>
@@ -19,14 +18,14 @@ struct pipe_end {
   int fd;
   bool readable;
   bool ended; /* nothing more comes */
-  /* What came before it was asked for: ahead[begin .. end). */
+  /* Bytes that came before they were wanted: ahead[begin .. end). */
   char *ahead;
   size_t begin, end, capacity;
 };
 
-/* ---- what comes ahead of being asked for ---- */
+/* ---- reading ahead ---- */
 
-/* Takes in what is there to be read, at most PIPE_BUF bytes. 0 or an errno. */
+/* Takes in the available bytes, at most PIPE_BUF. Returns 0 or an errno. */
 static int take_in(struct pipe_end *p) {
   if (p->begin == p->end) p->begin = p->end = 0;
   if (p->capacity - p->end < PIPE_BUF) {
@@ -47,8 +46,8 @@ static bool may_come(const struct pipe_end *p) {
   return p->readable && !p->ended;
 }
 
-/* Looks at a pipe and at all that something may come from, until the first is ready. 0 or an
- * errno: EINTR if a signal came. */
+/* Waits for a pipe, and takes in what comes from others, until the first one is ready. Returns
+ * 0 or an errno: EINTR if a signal came. */
 static int wait_among(struct pipe_end *self, struct pollfd *polled) {
   struct streams *s = self->streams;
   for (;;) {
@@ -60,7 +59,8 @@ static int wait_among(struct pipe_end *self, struct pollfd *polled) {
         polled[count++] = (struct pollfd){.fd = p->fd, .events = POLLIN};
     }
     if (poll(polled, count, -1) < 0) return errno;
-    if (polled[0].revents) return 0; /* POLLERR and POLLHUP too: the call says what it is */
+    if (polled[0].revents)
+      return 0; /* POLLERR and POLLHUP, too: the following call tells which */
     count = 1;
     for (struct pipe_end *p = s->pipes; p; p = p->next) {
       if (p == self || !may_come(p)) continue;
@@ -106,7 +106,7 @@ static ssize_t write_pipe(void *cookie, const char *bytes, size_t n) {
     if (now < 0) break;
     written += (size_t)now;
   }
-  return (ssize_t)written; /* less than n: an error, says the C library */
+  return (ssize_t)written; /* the C library takes less than n as an error */
 }
 
 static int close_pipe(void *cookie) {

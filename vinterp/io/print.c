@@ -1,5 +1,6 @@
-/* print.c - values as text. One buffer on the stack takes the text, another some elements of
- * the elements, so that printing needs no memory of its own, however long the vector. */
+/* print.c - values as text. One buffer on the stack takes the text, and another some of the
+ * elements, so printing allocates no memory, however long the vector is.
+ */
 #include "vinterp/io/print.h"
 #include "base/number.h"
 #include "vinterp/io/peers.h"
@@ -7,8 +8,8 @@
 #include <string.h>
 
 enum {
-  TRANSFER = 4096,    /* elements fetched at a time: 32 KiB, a good size of one transfer */
-  TEXT_BYTES = 32768, /* collected before the consumer is called */
+  TRANSFER = 4096,    /* elements fetched at a time: 32 KiB, a good size of a transfer */
+  TEXT_BYTES = 32768, /* bytes collected before the consumer is called */
 };
 
 /* ---- text on its way to a consumer ---- */
@@ -16,7 +17,7 @@ enum {
 struct text {
   const struct consumer *consumer;
   size_t used;
-  bool exact; /* all digits of floats */
+  bool exact; /* whether floats have all digits */
   char bytes[TEXT_BYTES];
 };
 
@@ -41,7 +42,7 @@ static bool text_add(struct text *t, const char *string) {
 
 /* ---- elements ---- */
 
-/* Elements as they came from the back end. */
+/* Elements as the back end stores them. */
 union buffer {
   int32_t i32[TRANSFER];
   int64_t i64[TRANSFER];
@@ -97,7 +98,7 @@ static bool text_elements(struct text *t, enum cvl_elem elem, const union buffer
 
 /* ---- values ---- */
 
-/* The element type of what machine_to_host gives for a value. */
+/* Returns the type of the elements that machine_to_host stores for a value. */
 static enum cvl_elem host_elem(const struct value *v) {
   return value_is_segdes(v) ? CVL_I64 : (enum cvl_elem)v->flat.elem;
 }

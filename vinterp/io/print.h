@@ -8,30 +8,29 @@ struct machine;
 struct machine_site;
 struct value;
 
-/* Where text goes. `write` returns false to stop the printing. */
+/* A destination of text. `write` returns false to stop the printing. */
 struct consumer {
   bool (*write)(void *self, const char *bytes, size_t n);
   void *self;
 };
 
-/* Writes one line for the value, newline included; exact: floats with all digits. The elements
- * are fetched and written a buffer at a time, so the memory needed does not grow with the
- * value. False if the consumer refused, or the back end knew of a fault, which is then
+/* Writes one line for the value, newline included; `exact`: floats with all digits. Elements
+ * are fetched and written a buffer at a time, so the memory does not grow with the value.
+ * Returns false if the consumer refused, or after a fault of the back end, which is then
  * recorded. */
 bool print_value(struct machine *, const struct machine_site *, const struct value *,
                  bool exact, const struct consumer *);
 
-/* The same for raw bytes: the low eight bits of each element of an INT vector, nothing added.
- */
+/* Writes raw bytes: the low eight bits of each element of an INT vector, and nothing else. */
 bool print_chars(struct machine *, const struct machine_site *, const struct value *,
                  const struct consumer *);
 
-/* A consumer that writes to a stream of the program; flushing is the caller's. */
+/* A consumer that writes to a stream of the program; the caller flushes it. */
 struct stream_sink {
-  struct consumer consumer; /* what print_value takes */
+  struct consumer consumer; /* the argument of print_value */
   struct streams *streams;
   int64_t stream;
-  struct stream_status status; /* of the latest write */
+  struct stream_status status; /* status of the latest write */
 };
 void stream_sink_init(struct stream_sink *, struct streams *, int64_t stream);
 

@@ -1,7 +1,7 @@
 /* read.c - reading values and characters from streams (vcode.md, sections 12.2 and 13.2).
  *
- * Every delimiter ends exactly one element, so no byte beyond the closing one is ever looked at
- * and nothing has to be put back.
+ * Every delimiter ends exactly one element, so no byte beyond the closing one is read, and
+ * nothing has to be put back.
  */
 #include "base/number.h"
 #include "vinterp/io/streams-private.h"
@@ -43,8 +43,8 @@ static bool read_grow(struct reader *r) {
   return true;
 }
 
-/* Room for one more element, which the caller sets; NULL if memory fails or reading is to end.
- */
+/* Returns room for one more element, which the caller sets; NULL if memory runs out or reading
+ * is to end. */
 static inline void *next_element(struct reader *r) {
   enum { UNASKED = 1 << 12 };
   if (r->out->length % UNASKED == 0 && read_asked_to_end(r)) return NULL;
@@ -126,10 +126,10 @@ static bool read_open(struct reader *r, char bracket) {
 
 /* ---- the types ---- */
 
-/* One more digit after this fits 64 bits without a sign, but in no INT. */
+/* A number up to this, with one more digit, fits 64 bits without a sign, but no INT. */
 static const uint64_t LARGE = (UINT64_MAX - 9) / 10;
 
-/* Integers least .. most up to the closing bracket. */
+/* Reads integers least .. most up to the closing bracket. */
 static bool read_ints(struct reader *r, char close, int64_t least, int64_t most) {
   for (;;) {
     int c = next_solid_byte(r);
@@ -139,7 +139,7 @@ static bool read_ints(struct reader *r, char close, int64_t least, int64_t most)
     if (!is_digit(c)) return unexpected(r, c, "an integer");
     uint64_t size = 0;
     for (; is_digit(c); c = next_byte(r)) {
-      if (size > LARGE) size = LARGE; /* too large, and stays so */
+      if (size > LARGE) size = LARGE; /* too large, and remains so */
       size = size * 10 + (uint64_t)(c - '0');
     }
     uint64_t bound = negative ? -(uint64_t)least : (uint64_t)most;
@@ -159,8 +159,8 @@ struct token {
   size_t length, capacity;
 };
 
-/* Collects a number that begins with c, up to white space or the closing bracket, which is
- * returned; "nan(...)" has brackets of its own. EOF with a status if that fails. */
+/* Collects a number that begins with c, up to white space or the closing bracket, which it
+ * returns; "nan(...)" has its own brackets. Returns EOF with a status if that fails. */
 static int machine_read_token(struct reader *r, struct token *t, int c) {
   bool inside = false;
   t->length = 0;
@@ -253,7 +253,7 @@ static bool read_typed(struct reader *r, enum type_word type, struct widths widt
   return false;
 }
 
-/* What stream_value.elem is for a type word. */
+/* Returns the element type of a stream_value for a type word. */
 static enum cvl_elem read_elem_of(enum type_word type, struct widths widths) {
   switch (type) {
   case TW_INT:
@@ -266,7 +266,8 @@ static enum cvl_elem read_elem_of(enum type_word type, struct widths widths) {
   return CVL_I64;
 }
 
-/* Begins reading a vector of elem from a stream. False: not readable, see r->status. */
+/* Begins to read a vector of elem from a stream. Returns false if that is not readable, with
+ * r->status. */
 static bool reader_begin(struct reader *r, struct streams *s, int64_t stream,
                          enum cvl_elem elem, struct stream_value *out) {
   *out = (struct stream_value){.elem = elem};
@@ -275,7 +276,7 @@ static bool reader_begin(struct reader *r, struct streams *s, int64_t stream,
   struct stream *from = stream_find_readable(s, stream, &r->status);
   if (!from) return false;
   r->file = from->file;
-  clearerr(r->file); /* what was the end of the file once need not be now */
+  clearerr(r->file); /* a file may have grown since its end was reached */
   errno = 0;
   return true;
 }

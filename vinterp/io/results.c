@@ -1,4 +1,4 @@
-/* results.c - printing what a program leaves on the stack: all of it or nothing. */
+/* results.c - printing the stack that a program leaves: all of it or nothing. */
 #include "vinterp/machine/machine-private.h"
 
 #include "vinterp/io/print.h"
@@ -6,8 +6,8 @@
 #include <errno.h>
 #include <string.h>
 
-/* What is to be printed, until it is known that all of it can be: in memory while it is short,
- * then in a temporary file. */
+/* The text to print, kept until it is complete: in memory while it is short, then in a
+ * temporary file. */
 struct results {
   struct heap *heap;
   char *text;
@@ -17,7 +17,7 @@ struct results {
 
 enum { RESULTS_FIRST = 1 << 12, RESULTS_IN_MEMORY = 1 << 20 };
 
-/* Room for n more bytes in memory; false if they had better go to a file. */
+/* Makes room for n more bytes in memory. Returns false if they should go to a file. */
 static bool results_fit(struct results *r, size_t n) {
   if (n <= r->capacity - r->used) return true;
   size_t capacity = r->capacity ? r->capacity : RESULTS_FIRST;
@@ -45,7 +45,7 @@ static bool results_write(void *self, const char *bytes, size_t n) {
   return fwrite(bytes, 1, n, r->file) == n;
 }
 
-/* Sends what was kept to out; false if that fails or the machine asks for an end. */
+/* Sends the text to out. Returns false if that fails or the machine asks for an end. */
 static bool results_send(struct results *r, struct machine *m) {
   FILE *out = m->options.out;
   if (!r->file) return fwrite(r->text, 1, r->used, out) == r->used;
@@ -75,14 +75,15 @@ struct machine_site machine_end_site(const struct machine *m) {
   return (struct machine_site){m->site, end};
 }
 
-/* Whether somebody reads them. */
+/* Returns whether somebody reads the results. */
 static bool results_wanted(const struct machine *m) {
   return m->streams ? streams_results_wanted(m->streams) : m->out != NULL;
 }
 
 bool machine_print_results(struct machine *m, const struct machine_site *site) {
   if (m->top == 0 || !results_wanted(m)) return true;
-  if (m->options.progress_fd >= 0) progress_erase(&m->progress); /* perhaps the same terminal */
+  if (m->options.progress_fd >= 0)
+    progress_erase(&m->progress); /* it may be on the same terminal */
   struct results r = {.heap = m->heap};
   struct consumer consumer = {results_write, &r};
   bool ok = true;

@@ -12,17 +12,17 @@
 struct words {
   char **list; /* NULL-terminated */
   size_t count;
-  size_t bytes; /* of the block */
+  size_t bytes; /* size of the block */
 };
 
 static bool spawn_is_space(char c) {
   return c == ' ' || (c >= '\t' && c <= '\r');
 }
 
-/* Splits at white space. False: no memory for words->bytes. */
+/* Splits a command at white space. Returns false if there is no memory for words->bytes. */
 static bool words_split(struct heap *heap, const char *command, size_t length,
                         struct words *words) {
-  size_t most = length / 2 + 2; /* every word but the last needs a space; and the NULL */
+  size_t most = length / 2 + 2; /* every word except the last needs a space; 1 for the NULL */
   words->bytes = most * sizeof(char *) + length + 1;
   words->list = heap_alloc(heap, words->bytes);
   if (!words->list) return false;
@@ -46,16 +46,16 @@ static bool words_split(struct heap *heap, const char *command, size_t length,
 /* One of the child's standard streams. */
 struct end {
   int child;      /* descriptor for the child, above 2, closed on exec; -1: none yet */
-  bool piped;     /* a pipe leads to the program */
-  int64_t stream; /* the program's number for it */
+  bool piped;     /* a pipe connects it to the program */
+  int64_t stream; /* number of the stream in the program */
 };
 
 static int duplicate_above_standard(int fd) {
   return fcntl(fd, F_DUPFD_CLOEXEC, 3);
 }
 
-/* A pipe between the child's stream k and a new stream of the program. The child's descriptor
- * lies above 2, so that moving one to its number cannot overwrite another. */
+/* Makes a pipe between the child's stream k and a new stream of the program. The child's
+ * descriptor is above 2, so that moving it to its number cannot overwrite another one. */
 static struct stream_status end_pipe(struct streams *s, int k, struct end *end) {
   int pair[2];
   if (pipe2(pair, O_CLOEXEC) != 0) return stream_fail_errno(s, errno);
@@ -83,8 +83,8 @@ static struct stream_status end_pipe(struct streams *s, int k, struct end *end) 
   return stream_ok();
 }
 
-/* A standard stream that is no file of the system: nothing comes from there, and what is
- * written goes nowhere. */
+/* Replaces a standard stream that is no file of the system: the child reads nothing from it,
+ * and what it writes is lost. */
 static struct stream_status end_nowhere(struct streams *s, struct end *end) {
   const int fd = open("/dev/null", O_RDWR | O_CLOEXEC);
   if (fd < 0) return stream_fail_errno(s, errno);
@@ -94,11 +94,11 @@ static struct stream_status end_nowhere(struct streams *s, struct end *end) {
   return end->child < 0 ? stream_fail_errno(s, error) : stream_ok();
 }
 
-/* Lets the child have an open stream of the program. */
+/* Gives the child an open stream of the program. */
 static struct stream_status end_inherit(struct streams *s, struct end *end) {
   struct stream *stream = stream_find(s, end->stream);
   if (!stream) return stream_fail(s, "stream %lld is not open", (long long)end->stream);
-  fflush(stream->file); /* output goes first; input that was read ahead is given back */
+  fflush(stream->file); /* writes buffered output, and gives back input that was read ahead */
   int fd = stream->pipe ? pipe_descriptor(stream->pipe) : fileno(stream->file);
   if (fd < 0 && end->stream <= STREAM_ERR) return end_nowhere(s, end);
   if (fd < 0)
@@ -109,13 +109,13 @@ static struct stream_status end_inherit(struct streams *s, struct end *end) {
 
 /* ---- the process ---- */
 
-/* Whether the error is that of starting a process, not of executing the program. */
+/* Returns whether the process could not be started, rather than its program executed. */
 static bool is_shortage(int error) {
   return error == EAGAIN || error == ENOMEM;
 }
 
-/* Starts the program with the three ends as 0, 1, 2 and signals as a program expects them.
- * 0 or an errno. */
+/* Starts the program with the three ends as 0, 1, 2, and with default signals. Returns 0 or an
+ * errno. */
 static int spawn_start(const struct permissions *permissions, char *const *words,
                        const struct end ends[3], pid_t *child) {
   posix_spawn_file_actions_t actions;
@@ -149,19 +149,20 @@ static int spawn_start(const struct permissions *permissions, char *const *words
   return error;
 }
 
-/* The child could not execute its program: what it would say on its standard error. */
+/* Writes, for a child that could not execute its program, the message of a shell to its
+ * standard error. */
 static void report_for_child(int fd, const char *program, int error) {
   char reason[128], line[512];
   int n = snprintf(line, sizeof line, "%.300s: %s\n", program,
                    strerror_r(error, reason, sizeof reason));
   struct pipe_guard guard;
   pipe_guard_begin(&guard);
-  if (write(fd, line, (size_t)n) < 0) { /* nobody listens: nothing to be done */
+  if (write(fd, line, (size_t)n) < 0) { /* nobody reads it: nothing to be done */
   }
   pipe_guard_end(&guard);
 }
 
-/* Flushes, starts the child on the ends, remembers it. */
+/* Flushes streams, starts the child with the ends, and remembers it. */
 static struct stream_status spawn_launch(struct streams *s, const struct words *words,
                                          const struct end ends[3]) {
   for (size_t i = 0; i < s->count; i++) {
@@ -207,7 +208,8 @@ struct stream_status stream_spawn(struct streams *s, const char *command, size_t
     if (status.ok) {
       in_out_err[k] = ends[k].stream;
     } else if (ends[k].piped) {
-      stream_drop(s, ends[k].stream); /* keeps s->message: closing a new pipe cannot fail */
+      stream_drop(
+          s, ends[k].stream); /* keeps s->message: a new pipe can be closed without failure */
     }
   }
   heap_free(s->heap, words.list, words.bytes);

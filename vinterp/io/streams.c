@@ -1,5 +1,6 @@
-/* streams.c - the table of streams, opening, closing, writing. Reading is in read.c, processes
- * are in spawn.c. */
+/* streams.c - the table of streams: opening, closing, writing. Reading is in read.c, processes
+ * are in spawn.c.
+ */
 #include "vinterp/io/streams-private.h"
 #include <errno.h>
 #include <stdarg.h>
@@ -107,7 +108,8 @@ static struct stream_status not_open(struct streams *s, int64_t stream) {
   return stream_fail(s, "stream %lld is not open", (long long)stream);
 }
 
-/* The stream if it is open for writing, or for reading; else NULL and why. */
+/* Returns the stream if it is open for writing, or for reading; else NULL, with the reason in
+ * *status. */
 static struct stream *find_open(struct streams *s, int64_t stream, bool writing,
                                 struct stream_status *status) {
   struct stream *found = stream_find(s, stream);
@@ -148,7 +150,7 @@ bool streams_results_wanted(const struct streams *s) {
 
 /* ---- writing ---- */
 
-/* After a failed write: what could not be written must not come out later. */
+/* Handles a failed write: bytes that could not be written must not come out later. */
 static struct stream_status write_failed(struct streams *s, FILE *file) {
   int error = errno ? errno : EIO;
   __fpurge(file);
@@ -182,7 +184,7 @@ struct stream_status stream_flush(struct streams *s, int64_t stream) {
 
 /* ---- opening and closing ---- */
 
-/* A file opened for the program; NULL with a problem. */
+/* Opens a file for the program; NULL with a problem. */
 static FILE *streams_open_file(const struct streams *s, const char *path, enum stream_mode mode,
                                struct file_problem *problem) {
   const enum file_use use = mode == STREAM_READ    ? FILE_READ
@@ -259,9 +261,9 @@ void streams_set_arguments(struct streams *s, const char *const *arguments, size
   s->arguments_unknown = !arguments && count > 0;
 }
 
-/* The arguments as a file in memory, from its beginning; NULL without memory. */
+/* Returns the arguments as a file in memory, at its beginning; NULL if memory runs out. */
 static FILE *file_of_arguments(const struct streams *s) {
-  size_t bytes = 1; /* an empty file needs one, too */
+  size_t bytes = 1; /* an empty file needs one byte, too */
   for (size_t i = 0; i < s->argument_count; i++) bytes += strlen(s->arguments[i]) + 1;
   FILE *file = fmemopen(NULL, bytes, "w+");
   if (!file) return NULL;
@@ -283,8 +285,8 @@ struct stream_status stream_open_arguments(struct streams *s, int64_t *stream) {
   return stream_no_memory(lacking);
 }
 
-/* Ends what was written to a file that is replaced: it is renamed to it, or is gone if
- * something went wrong before or the program ends without closing it. */
+/* Ends the writing of a file that is replaced. The new file gets its name; it is deleted if
+ * something has failed, or the program ends without closing it. */
 static struct stream_status close_replaced(struct streams *s, struct replacement *r,
                                            struct stream_status status, bool keeps) {
   struct file_problem problem;
@@ -297,7 +299,7 @@ static struct stream_status close_replaced(struct streams *s, struct replacement
   return status;
 }
 
-/* Closes a stream; keeps: what was written to it is complete. */
+/* Closes a stream. `keeps`: its written bytes are complete. */
 static struct stream_status close_open(struct streams *s, struct stream *found, bool keeps) {
   struct stream_status status = stream_ok();
   const struct stream closed = *found;
@@ -326,7 +328,7 @@ struct stream_status stream_close(struct streams *s, int64_t stream) {
 
 void stream_drop(struct streams *s, int64_t stream) {
   struct stream *found = stream_find(s, stream);
-  /* An array says itself whether it is complete, a text does not. */
+  /* An array knows whether it is complete; a text does not. */
   if (found) (void)close_open(s, found, found->columns != NULL);
 }
 
@@ -340,8 +342,8 @@ void streams_reap(struct streams *s) {
   s->child_count = kept;
 }
 
-/* Children that read to the end of their input end now: give them time to finish what they
- * write, so that their output is there when the program's is. */
+/* Waits for children. Those that read to the end of their input end now. They get time to
+ * finish writing, so that their output is complete when the program ends. */
 static void wait_for_children(struct streams *s) {
   double waited = 0, step = 0.001;
   for (streams_reap(s); s->child_count > 0 && waited < CHILD_GRACE_SECONDS; streams_reap(s)) {

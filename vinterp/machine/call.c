@@ -1,12 +1,12 @@
 /* call.c - one run of a program: from arguments, values of the back end, to results.
  *
- * Stack, streams, random numbers and clock belong to the run. A run of two instructions takes
- * about as long as what is done here, so nothing is made that may not be needed.
+ * Stack, streams, random numbers and clock belong to the run. The work done here takes about
+ * as long as a run of two instructions, so nothing is made unless it is needed.
  */
 #include "base/check.h"
 #include "vinterp/machine/machine-private.h"
 
-/* ---- what a caller asks for ---- */
+/* ---- a caller's request ---- */
 
 /* Arms options.fail_allocation. The machine and the back end count for themselves, so they take
  * turns: odd numbers 1, 3, 5 ... fail the machine's first, second, third allocation from now
@@ -84,7 +84,7 @@ static void push_arguments(struct machine *m, const struct run *r) {
   }
 }
 
-/* Of a run that does not come to have them. */
+/* Releases the owned arguments of a run that does not get them. */
 static void release_arguments(struct machine *m, const struct run *r) {
   for (uint64_t k = 0; k < r->count; k++) {
     struct value v = value_of(r->arguments[k]);
@@ -99,7 +99,7 @@ struct machine_site machine_entry_site(const struct machine *m) {
   return (struct machine_site){.location = stack ? f->stack_entry : f->entry};
 }
 
-/* The frame of the entry function with the arguments in it. */
+/* Makes the frame of the entry function, with the arguments in it. */
 static bool call_begin_frame(struct machine *m, const struct machine_site *site,
                              const struct run *r) {
   const struct code_function *f = &m->code->functions[m->entry];
@@ -112,8 +112,8 @@ static bool call_begin_frame(struct machine *m, const struct machine_site *site,
   return true;
 }
 
-/* Begins the function that is called on the arguments: its let-form if they are what that was
- * inferred for, else its stack code, which fails where it finds that they are not. */
+/* Finds where the called function begins: in its let-form if the arguments are those for which
+ * that was inferred, else in its stack code, which fails where it finds that they are not. */
 static bool begin_entry(struct machine *m, const struct run *r, uint32_t *location) {
   const struct code_function *f = &m->code->functions[m->entry];
   const struct ir_function *function = &m->program->functions[m->entry];
@@ -141,7 +141,7 @@ static enum step run_code(struct machine *m, uint32_t location) {
   return step;
 }
 
-/* The same with a clock that stops when the back end has done everything. */
+/* Runs the code, and stops the clock when the back end has done everything. */
 static enum step run_timed(struct machine *m, uint32_t location, struct run_times *times) {
   const struct cvl_statistics before = m->backend->statistics(m->context);
   const double start = machine_clock();
@@ -156,7 +156,7 @@ static enum step run_timed(struct machine *m, uint32_t location, struct run_time
   return STEP_DONE;
 }
 
-/* A function that was distributed: chunk by chunk, as if it had been called. */
+/* Executes a function that was distributed: chunk by chunk, as if it had been called. */
 static enum step run_distributed(struct machine *m, uint32_t location) {
   enum step step = execute_entry(m, &location);
   if (step == STEP_FAULT && chunks_resume(m, &location)) step = STEP_ON;
@@ -165,8 +165,8 @@ static enum step run_distributed(struct machine *m, uint32_t location) {
 
 /* ---- the end ---- */
 
-/* Gives back what is on the stack. After a run that came to its end nothing above the results
- * holds a counted value; after another one anything up to its capacity may. */
+/* Releases the stack. After a run that came to its end nothing above the results holds a
+ * counted value; after another one anything up to the capacity may. */
 static void release_stack(struct machine *m, enum step step) {
   const uint64_t n = step == STEP_DONE ? m->top : m->capacity;
   for (uint64_t k = 0; k < n; k++) value_release(&m->store, &m->stack[k]);

@@ -1,7 +1,7 @@
 /* checks.c - agreement of sizes, as opcodes.def states it for each opcode.
  *
- * Where both sizes are known this is a comparison; where one is deferred the back end compares
- * when it knows, and nobody waits.
+ * If both sizes are known, they are compared. If one is deferred, the back end compares them
+ * when it knows both, and nobody waits.
  */
 #include "base/check.h"
 #include "vinterp/machine/machine-private.h"
@@ -53,7 +53,8 @@ void check_describe(enum opcode op, unsigned rule, uint64_t a, uint64_t b, char 
                     size_t size) {
   struct size_rule r =
       superop_info((uint32_t)op)->rules[rule < MAX_RULES ? rule : MAX_RULES - 1];
-  if (!r.a) { /* CARRY, WHILE and COLUMN have no rule: the length is that of the first one */
+  if (!r.a) { /* CARRY, WHILE and COLUMN have no rule: the length must be that of the first one
+               */
     snprintf(dst, size, "operand 0 has length %" PRIu64 ", it must be %" PRIu64, b, a);
     return;
   }

@@ -1,9 +1,9 @@
 /* code.c - lowering: slots for variables, jumps for blocks.
  *
- * Blocks are nested as deep as a program likes, so they are walked with a stack of their own,
- * not by recursion. Slots are taken lowest first. What an arm of an IF does to the slots it
- * found is noted on a trail and undone before the other arm starts; an arm that returns goes
- * last, so that the slots are right for what follows.
+ * Blocks may be nested at any depth, so they are walked with an explicit stack, not by
+ * recursion. The lowest free slot is taken first. A trail notes the changes that an arm of an
+ * IF makes to the slots. They are undone before the other arm begins. An arm that returns goes
+ * last, so that the slots are right for the code behind the IF.
  */
 #include "vinterp/machine/code.h"
 #include "ir/constant.h"
@@ -13,12 +13,12 @@
 /* A block being lowered. */
 struct open_block {
   const struct ir_block *block;
-  uint32_t next;                /* binding to lower */
-  const struct ir_binding *arm; /* the IF it is an arm of; NULL: the body of the function */
+  uint32_t next;                /* the next binding to lower */
+  const struct ir_binding *arm; /* the IF of which it is an arm; NULL: a function body */
   bool second;                  /* the other arm is done */
-  uint32_t branch;              /* location of the IF's jump */
+  uint32_t branch;              /* location of the jump to the second arm */
   uint32_t leave;               /* location of the first arm's jump to the end; 0: none */
-  size_t trail;                 /* trail when the IF began */
+  size_t trail;                 /* length of the trail when the IF began */
 };
 
 struct lowering {
@@ -31,8 +31,8 @@ struct lowering {
   ARRAY(uint32_t) words;
   ARRAY(struct constant) constants;
 
-  uint32_t *slot_of;     /* of each variable; no_slot before it has one */
-  ARRAY(bool) taken;     /* of each slot */
+  uint32_t *slot_of;     /* for each variable; no_slot before it has one */
+  ARRAY(bool) taken;     /* for each slot */
   uint32_t lowest;       /* no slot below is free */
   ARRAY(uint32_t) trail; /* slots taken or freed, in order */
   ARRAY(struct open_block) open;
@@ -66,7 +66,7 @@ static void free_slot(struct lowering *l, uint32_t slot) {
   *array_push(l->arena, &l->trail) = slot;
 }
 
-/* Back to the slots as they were when the trail had this length. */
+/* Restores the slots as they were when the trail had this length. */
 static void undo_slots(struct lowering *l, size_t length) {
   while (l->trail.count > length) {
     uint32_t slot = l->trail.items[--l->trail.count];
@@ -75,7 +75,8 @@ static void undo_slots(struct lowering *l, size_t length) {
   }
 }
 
-/* The slot of a new variable; one that an enclosing IF yields has it already. */
+/* Returns the slot of a new variable. A variable that an enclosing IF yields has one already.
+ */
 static uint32_t code_bind(struct lowering *l, ir_var v) {
   if (l->slot_of[v] == no_slot) l->slot_of[v] = code_take_slot(l);
   return l->slot_of[v];
@@ -112,7 +113,7 @@ static void emit_drop(struct lowering *l, uint32_t slot) {
   i->ref[0] = slot;
 }
 
-/* Room for the operands and results of an instruction. */
+/* Reserves room for the operands and results of an instruction. */
 static uint32_t *refs(struct lowering *l, struct instruction *i, uint32_t operands,
                       uint32_t results) {
   i->operand_count = operands;
@@ -123,7 +124,7 @@ static uint32_t *refs(struct lowering *l, struct instruction *i, uint32_t operan
   return l->words.items + i->ref[0];
 }
 
-/* Slots for results; those nobody uses are freed at once. */
+/* Gives results their slots. */
 static void code_emit_results(struct lowering *l, const struct ir_binding *b, uint32_t *to) {
   for (uint32_t k = 0; k < b->result_count; k++) to[k] = code_bind(l, b->results[k]);
 }
@@ -143,8 +144,9 @@ static bool occurs_again(const struct ir_binding *b, uint32_t k) {
   return false;
 }
 
-/* Slots for operands and results. A variable that occurs twice among the operands is not handed
- * over: the back end would write into memory that it also reads as the other operand. */
+/* Writes the slots of operands and results. A variable that occurs twice among the operands is
+ * not handed over: the back end would write into memory that it also reads as the other
+ * operand. */
 static void lower_refs(struct lowering *l, struct instruction *i, const struct ir_binding *b) {
   uint32_t *to = refs(l, i, b->operand_count, b->result_count);
   for (uint32_t k = 0; k < b->operand_count; k++) {
@@ -154,7 +156,7 @@ static void lower_refs(struct lowering *l, struct instruction *i, const struct i
   code_emit_results(l, b, to + b->operand_count);
 }
 
-/* What is to be done after the instruction. */
+/* Emits the drops after an instruction. */
 static void lower_drops(struct lowering *l, const struct ir_binding *b) {
   for (uint32_t k = 0; k < b->operand_count; k++) {
     if (!b->last[k] || !occurs_again(b, k)) continue;
@@ -211,7 +213,8 @@ static void lower_constant(struct lowering *l, const struct ir_binding *b) {
   drop_unused(l, b);
 }
 
-/* Whether a block that has been lowered up to its end yields exactly these. */
+/* Returns whether a block that has been lowered up to its end yields exactly these variables.
+ */
 static bool yields(const struct open_block *b, uint32_t count, const ir_var *vars) {
   if (b->next < b->block->count || b->block->end != IR_YIELD ||
       b->block->result_count != count) {
@@ -220,8 +223,8 @@ static bool yields(const struct open_block *b, uint32_t count, const ir_var *var
   return count == 0 || memcmp(b->block->results, vars, count * sizeof *vars) == 0;
 }
 
-/* Whether a call ends the function: its results are those of its block, these are those of the
- * IF around it, and so on. Then no slot holds anything but the operands. */
+/* Returns whether a call ends the function: its results are those of its block, which are
+ * those of the IF around it, and so on. Then no slot holds anything except the operands. */
 static bool code_ends_function(const struct lowering *l, const struct ir_binding *b) {
   uint32_t count = b->result_count;
   const ir_var *vars = b->results;
@@ -258,8 +261,8 @@ static void code_open(struct lowering *l, struct open_block b) {
     free_slot(l, slot);
   }
   if (!b.arm || b.block->end != IR_YIELD) return;
-  /* A variable bound inside whose last use is to be yielded lives in the IF's result slot from
-   * the start. One bound outside has a slot already. */
+  /* A variable that is bound inside, and whose last use is to be yielded, lives in the IF's
+   * result slot from the start. A variable that is bound outside has a slot already. */
   for (uint32_t k = 0; k < b.block->result_count; k++) {
     ir_var v = b.block->results[k];
     if (b.block->last[k] && l->slot_of[v] == no_slot) {
@@ -282,7 +285,7 @@ static void begin_if(struct lowering *l, const struct ir_binding *b) {
                                    .trail = l->trail.count});
 }
 
-/* Moves what an arm yields to where the IF wants it. */
+/* Moves the values that an arm yields to the result slots of the IF. */
 static void lower_yield(struct lowering *l, const struct open_block *b) {
   for (uint32_t k = 0; k < b->block->result_count; k++) {
     uint32_t from = l->slot_of[b->block->results[k]];
@@ -318,7 +321,7 @@ static void lower_end(struct lowering *l, const struct open_block *b) {
   }
 }
 
-/* The top block is done: on to the other arm, or back to the block around the IF. */
+/* Ends the top block: continues with the other arm, or with the block around the IF. */
 static void close(struct lowering *l) {
   struct open_block b = l->open.items[l->open.count - 1];
   lower_end(l, &b);
@@ -382,7 +385,7 @@ static void lower_function(struct lowering *l, uint32_t number) {
   to->end = (uint32_t)l->out.count;
 }
 
-/* Everything but the struct itself, in its arena. */
+/* Lowers everything into the code's arena. */
 static void lower_program(struct code *code, bool checked, bool profiled) {
   const struct ir_program *program = code->program;
   struct lowering *l = arena_alloc(&code->arena, sizeof *l);

@@ -1,4 +1,4 @@
-/* cycles.c - which functions call each other in turn: only their tail calls take no frame, so
+/* cycles.c - which functions call each other in turn. Only their tail calls take no frame, so
  * that the traces of all other calls are complete.
  */
 #include "ir/components.h"
@@ -6,8 +6,8 @@
 
 struct search {
   struct arena *arena;
-  ARRAY(uint32_t) callees;               /* of all functions, one after the other */
-  ARRAY(const struct ir_block *) blocks; /* to be looked at: they may be nested deeply */
+  ARRAY(uint32_t) callees; /* the callees of all functions, one function after the other */
+  ARRAY(const struct ir_block *) blocks; /* to be visited: they may be nested deeply */
 };
 
 static void look_at_block(struct search *s, const struct ir_block *block) {
@@ -27,7 +27,7 @@ static void look_at_stack(struct search *s, const struct vcode_function *f) {
   }
 }
 
-/* Both forms of a function: which of them runs may depend on its arguments. */
+/* Visits both forms of a function, since its arguments may decide which one runs. */
 static void cycles_look_at(struct search *s, const struct ir_function *f) {
   if (f->stack) look_at_stack(s, f->stack);
   if (!f->typed) return;

@@ -1,17 +1,17 @@
-/* evaluate.c - a program from its beginning to its end: prepared, run once, or again and again
+/* evaluate.c - a program from its beginning to its end: it is prepared, run once or repeatedly
  * on the same arguments, and forgotten.
  */
 #include "base/check.h"
 #include "vinterp/machine/machine-private.h"
 
-/* What is to be done with a program. */
+/* A program's evaluation. */
 struct task {
   const struct machine_item *items; /* arguments */
   uint64_t count;
-  struct machine_repetition *repetition; /* or NULL: one run */
-  struct machine_results *results;       /* what the last run leaves; NULL: it is printed */
-  FILE *silence;                         /* what runs after the first write */
-  struct cvl_value *values;              /* the items in the back end */
+  struct machine_repetition *repetition; /* NULL: one run */
+  struct machine_results *results; /* gets the stack of the last run; NULL: it is printed */
+  FILE *silence;                   /* output of the runs after the first one */
+  struct cvl_value *values;        /* the items in the back end */
 };
 
 static bool is_repeated(const struct task *t) {
@@ -20,7 +20,7 @@ static bool is_repeated(const struct task *t) {
 
 /* ---- arguments ---- */
 
-/* The items as values. Those of a single run pass to it. */
+/* Makes values of the items. A single run takes them. */
 static bool make_values(struct machine *m, const struct machine_site *site, struct task *t) {
   const size_t bytes = (size_t)t->count * sizeof *t->values;
   t->values = heap_alloc(m->heap, bytes);
@@ -44,7 +44,7 @@ static bool evaluate_load(struct machine *m, const struct machine_program *p, st
   return ok;
 }
 
-/* `passed`: a run has taken what was owned. */
+/* Frees the values. `passed`: a run has taken those that were owned. */
 static void evaluate_unload(struct machine *m, struct task *t, bool passed) {
   for (uint64_t k = 0; t->values && k < t->count; k++) {
     if (!passed || !t->values[k].owned) machine_release(m, &t->values[k]);
@@ -54,7 +54,7 @@ static void evaluate_unload(struct machine *m, struct task *t, bool passed) {
 
 /* ---- one run ---- */
 
-/* Whoever reads may be gone: a failed write, no signal. */
+/* Prints the results. If the reader is gone, that is a failed write, not a signal. */
 static bool print_results(struct machine *m, const struct machine_site *site, void *to) {
   (void)to;
   struct pipe_guard guard;
@@ -72,8 +72,8 @@ static bool evaluate_collect_results(struct machine *m, const struct machine_sit
 
 enum turn { RUN_FIRST = 1, RUN_LAST = 2 };
 
-/* One run, timed unless `times` is NULL. The first writes what the program writes; the last
- * delivers. */
+/* Executes one run, timed unless `times` is NULL. The first run writes what the program
+ * writes; the last one delivers results. */
 static enum step one_run(struct machine *m, const struct machine_program *p,
                          const struct task *t, unsigned turn, struct run_times *times) {
   struct run run = {.program = p,
@@ -93,9 +93,9 @@ static enum step one_run(struct machine *m, const struct machine_program *p,
   return machine_run_once(m, &run);
 }
 
-/* ---- again and again ---- */
+/* ---- repeated runs ---- */
 
-/* A run with a profile of its own for its counts: every instruction is waited for. */
+/* Executes a run with its own profile, for counts: every instruction is waited for. */
 static enum step counted_run(struct machine *m, struct machine_program *p,
                              const struct task *t) {
   struct profile *profile = m->profile;
@@ -163,9 +163,10 @@ static enum step run_program(struct machine *m, struct machine_program *p, struc
   return step;
 }
 
-/* A device waits for what runs on it when kernels are loaded: those on disk are ready before
- * the program begins; and what is compiled before the program runs is compiled together. Other
- * functions are prepared when they are first wanted. */
+/* Prepares superoperators if that cannot wait. A device waits for running work when kernels
+ * are loaded, so kernels on disk are made ready before the program begins. Superoperators that
+ * must be compiled before the program runs are compiled together. Otherwise each is prepared
+ * when it is first wanted. */
 static bool prepare_ahead(struct machine *m, struct machine_program *p) {
   const bool waits = m->options.compile == CVL_COMPILE_ALL && m->options.compile_waits;
   return !(m->backend->prepared || waits) || machine_program_prepare(m, p);
@@ -182,7 +183,7 @@ static enum machine_outcome machine_evaluate(struct machine *m,
   machine_program_use(m, NULL);
   machine_program_free(m, p);
   machine_end(m);
-  if (machine_drain(m)) invariant(live_bytes(m) == live); /* all was released */
+  if (machine_drain(m)) invariant(live_bytes(m) == live); /* everything was released */
   return machine_outcome_of(m, step);
 }
 

@@ -1,11 +1,11 @@
 /* execute.c - runs the flat code of typed functions.
  *
- * One loop over instructions; a call pushes a frame on the machine's own stack and goes on.
- * What programs do most (moving values, arithmetic on scalars, calls, IF on a known condition)
- * is done in the loop, without allocation and without the back end.
+ * One loop executes instructions; a call pushes a frame on the machine's stack and continues.
+ * The most frequent work (moving values, arithmetic on scalars, calls, IF on a known
+ * condition) is done in the loop, without allocation and without the back end.
  *
- * A slot whose last use is over holds no counted value: it is emptied when its value moves.
- * So a frame needs no clearing, neither when it begins nor when it ends.
+ * A slot whose last use is over holds no counted value: it is emptied when its value moves. So
+ * a frame needs no clearing, neither when it begins nor when it ends.
  */
 #include "vinterp/machine/machine-private.h"
 
@@ -26,7 +26,8 @@ static inline void execute_take(struct machine *m, struct value *r, uint32_t ref
   }
 }
 
-/* An elementwise operation on scalars; false if it is none, or at fault. */
+/* Executes an elementwise operation on scalars. Returns false if an operand is no scalar, or
+ * after a fault. */
 static inline bool machine_execute_scalar(const struct machine *m, const struct instruction *i,
                                           struct value *r) {
   struct cvl_value operands[3];
@@ -41,12 +42,12 @@ static inline bool machine_execute_scalar(const struct machine *m, const struct 
                        &r[i->ref[n]].flat, &fault);
 }
 
-/* In a search for a fault every instruction is waited for. */
+/* Returns whether the run goes on. In a search for a fault every instruction is waited for. */
 static inline bool is_well(struct machine *m, uint32_t location) {
   return m->chunks.pass == CHUNKS_RUN || chunks_settle(m, location);
 }
 
-/* Any operation: operands at their last use are handed over. */
+/* Executes any operation; operands at their last use are handed over. */
 static bool execute_operation(struct machine *m, const struct instruction *i, struct value *r) {
   struct value operands[MAX_OPERANDS], results[MAX_RESULTS];
   const uint32_t *refs = code_refs(m->code, i);
@@ -67,7 +68,7 @@ static bool execute_operation(struct machine *m, const struct instruction *i, st
   return is_well(m, location);
 }
 
-/* A superoperator; it has as many operands as it likes. */
+/* Executes a superoperator, which may have any number of operands. */
 static bool execute_fused(struct machine *m, const struct instruction *i, struct value *r) {
   const uint32_t *refs = code_refs(m->code, i);
   struct value *operands = fused_operands(m), *results = fused_results(m);
@@ -100,7 +101,7 @@ static bool execute_constant(struct machine *m, const struct instruction *i, str
   return true;
 }
 
-/* The condition of an IF. */
+/* Decides an IF. */
 static inline bool execute_decide(struct machine *m, const struct instruction *i,
                                   struct value *r, bool *out) {
   struct value *condition = &r[i->ref[0] & REF_SLOT];
@@ -144,8 +145,8 @@ static void move_down(struct value *to, struct value *from, uint32_t n) {
   }
 }
 
-/* A call that ends its function: the arguments go above the frame first, since they may be
- * anywhere in it, and from there to its beginning. Nothing else in it holds a counted value. */
+/* Executes a call that ends its function. Arguments first go above the frame, since they may
+ * be anywhere in it, and then to its beginning. Nothing else in it holds a counted value. */
 static bool tail_call(struct machine *m, const struct instruction *i) {
   const struct frame *frame = &m->frames[m->depth - 1];
   const struct code_function *callee = &m->code->functions[i->as.callee];
@@ -164,8 +165,8 @@ static bool tail_call(struct machine *m, const struct instruction *i) {
   return true;
 }
 
-/* Whether the frame that has returned n values is to go on with the next chunk, from *location
- * on; else they are the results of all chunks. */
+/* After the top frame has returned n values: returns STEP_ON if it goes on with the next
+ * chunk, from *location on; STEP_DONE if they are the results of all chunks. */
 static enum step leave_chunks(struct machine *m, struct value *above, uint32_t n,
                               uint32_t *location) {
   while (chunks_in_frame(m)) {
@@ -179,7 +180,7 @@ static enum step leave_chunks(struct machine *m, struct value *above, uint32_t n
   return STEP_DONE;
 }
 
-/* Ends the top frame, above which its n results are; *location is what ends it. */
+/* Ends the top frame. Its n results are above it; *location is the instruction that ends it. */
 static inline enum step end_frame(struct machine *m, uint32_t n, uint32_t *location) {
   const struct frame frame = m->frames[m->depth - 1];
   struct value *r = m->stack + frame.base;
@@ -210,8 +211,8 @@ static inline enum step end_frame(struct machine *m, uint32_t n, uint32_t *locat
   return STEP_ON;
 }
 
-/* Results go above the frame first, since they may be anywhere in it; from there to the slots
- * that the CALL names, or down to the stack. */
+/* Leaves a function. Results first go above the frame, since they may be anywhere in it, and
+ * then to the slots that the CALL names, or down to the stack. */
 static enum step execute_leave(struct machine *m, const struct instruction *i,
                                uint32_t *location) {
   const struct frame *frame = &m->frames[m->depth - 1];
@@ -222,8 +223,9 @@ static enum step execute_leave(struct machine *m, const struct instruction *i,
   return end_frame(m, i->operand_count, location);
 }
 
-/* Begins the function whose frame has just been made, at *location: chunk by chunk, if that is
- * wanted. `call`: where it was called. `before`: see chunks_call. */
+/* Begins a function whose frame has just been made, chunk by chunk if that is wanted;
+ * *location is where it begins. `call` is the location of the CALL; for `before` see
+ * chunks_call. */
 static inline enum step enter_at(struct machine *m, uint32_t function, uint32_t call,
                                  const struct frame *before, uint32_t *location) {
   const struct code_function *callee = &m->code->functions[function];
@@ -250,7 +252,7 @@ enum step execute_entry(struct machine *m, uint32_t *location) {
   return enter_at(m, m->entry, *location, NULL, location);
 }
 
-/* The let-form promised that this is never reached. */
+/* Reports a call that returned although the let-form promised that it never does. */
 static enum step unreachable(struct machine *m, const struct instruction *i) {
   struct machine_site site = site_at(m, i);
   machine_fault(m, &site, "a call that never returns returned (a fault of Ravel)");

@@ -7,11 +7,14 @@
 /* Frame 0 is the entry function's. */
 struct frame {
   uint32_t caller; /* location of the CALL; frame 0: none */
-  uint32_t tail;   /* of the latest tail call, which replaced the function; or NO_LOCATION */
-  uint64_t tails;  /* how many tail calls have; in a search of chunks, of a function of a loop,
-                      the rounds before (instances/chunk-path.c) */
+  uint32_t tail;   /* location of the latest tail call, which replaced the function; or
+                      NO_LOCATION */
+  uint64_t tails;  /* number of tail calls that replaced the function. In a search of chunks,
+                      in a function of a loop: the number of earlier rounds
+                      (instances/chunk-path.c) */
   uint32_t function;
-  uint64_t base; /* typed: slot 0; stack code: items on the stack at the call, unused */
+  uint64_t base; /* typed code: slot 0; stack code: number of items on the stack at the call,
+                    unused */
 };
 
 #define NO_LOCATION UINT32_MAX

@@ -1,34 +1,35 @@
-/* fused.c - superoperators: in one pass by the back end where it can, else node by node.
+/* fused.c - superoperators: the back end executes them in one pass if it can; else they are
+ * executed node by node.
  *
- * The back end gets a superoperator only when all of its rules hold, or it has required them,
- * and may decline it. In both cases, and for single elements, where a pass has nothing to save,
- * the nodes are executed as the instructions they were, each at its own location: so what fails
- * is reported as in the plain program.
+ * The back end gets a superoperator only when all of its rules hold, or it has been told to
+ * require them, and it may decline. If it is not used, nodes are executed as the original
+ * instructions, each at its own location, so faults are reported as in the plain program. The
+ * same is done for single elements, where one pass saves nothing.
  */
 #include "cvl/superop.h"
 #include "vinterp/machine/machine-private.h"
 
 #include <string.h>
 
-/* ---- what a program keeps of superoperators ---- */
+/* ---- the superoperators of a program ---- */
 
 struct prepared {
   struct cvl_kernel *kernel;
   bool tried; /* the back end has been asked */
 };
 
-/* The first `values` of scratch are the operands, and where nodes leave their results; the
- * outputs come behind them. `operands` and `outs` are what the back end sees. */
+/* The first `values` entries of scratch are the operands, and the results of nodes. The
+ * outputs are behind them. `flat` has the operands and outputs that the back end gets. */
 struct fused {
-  uint32_t superops, values; /* how many of each */
-  struct prepared *prepared; /* of each superoperator */
-  bool borrowed;             /* that is the parent's, and only read */
-  bool one_pass;             /* the latest was */
+  uint32_t superops, values; /* their numbers */
+  struct prepared *prepared; /* one for each superoperator */
+  bool borrowed;             /* `prepared` belongs to the parent, and is only read */
+  bool one_pass;             /* the latest superoperator was executed in one pass */
   struct value *scratch;
   struct cvl_value *flat;
 };
 
-/* Where operands and results are. */
+/* Allocates room for operands and results. */
 static bool make_scratch(struct machine *m, struct fused *f) {
   f->scratch = heap_alloc(m->heap, 2 * (size_t)f->values * sizeof *f->scratch);
   f->flat = heap_alloc(m->heap, 2 * (size_t)f->values * sizeof *f->flat);
@@ -86,7 +87,8 @@ struct value *fused_results(struct machine *m) {
   return m->fused->scratch + m->fused->values;
 }
 
-/* The kernel of a superoperator, prepared when it is first wanted; NULL: node by node. */
+/* Returns the kernel of a superoperator, prepared when it is first wanted; NULL: node by node.
+ */
 static struct cvl_kernel *fused_kernel_of(struct machine *m, uint32_t superop) {
   struct prepared *p = &m->fused->prepared[superop];
   if (m->fused->borrowed) return p->kernel;
@@ -111,7 +113,7 @@ static void fused_release_owned(struct machine *m, struct value *v, uint32_t n) 
 
 /* ---- node by node ---- */
 
-/* Whether operand i of node k may go with the reference: the use is the last. */
+/* Returns whether operand i of node k may pass its reference, since the use is the last. */
 static bool fused_may_take(const struct superop *op, uint32_t k, uint32_t i) {
   const struct superop_node *node = &op->nodes[k];
   if (op->last_use[node->operands[i]] != k) return false;
@@ -152,8 +154,9 @@ static bool execute_node(struct machine *m, const struct superop *op, uint32_t k
   return true;
 }
 
-/* Executes nodes until one fails; how many had results. Where the first of several faults is
- * looked for, each is waited for, as instructions are: the next one may be past it. */
+/* Executes nodes until one fails. Returns the number of nodes with results. In a search for
+ * the first of several faults, each node is waited for, as instructions are, since the next
+ * one may be beyond the fault. */
 static uint32_t fused_execute_nodes(struct machine *m, const struct superop *op, uint32_t first,
                                     struct value *values, bool *ok) {
   uint32_t k = 0;
@@ -167,7 +170,7 @@ static uint32_t fused_execute_nodes(struct machine *m, const struct superop *op,
   return k;
 }
 
-/* `owned` marks the values to which a reference is held here. */
+/* Runs the nodes. `owned` marks values to which a reference is held here. */
 static bool machine_fused_run_nodes(struct machine *m, const struct superop *op, uint32_t first,
                                     struct value *values, struct value *results) {
   bool ok;
@@ -193,8 +196,8 @@ static struct cvl_size fused_size_of(const struct machine *m, const struct value
   }
 }
 
-/* Whether two sizes are equal, waiting for them if need be; a fault on the way is reported by
- * what comes next, since it is earlier than anything here. */
+/* Returns whether two sizes are equal, and waits for them if necessary. If a fault is found on
+ * the way, the next operation reports it, since it is earlier than anything here. */
 static bool sizes_equal(const struct machine *m, struct cvl_size a, struct cvl_size b) {
   if (a.symbol && a.symbol == b.symbol) return true;
   if (a.symbol && !m->backend->resolve(m->context, &a)) return false;
@@ -206,7 +209,7 @@ static bool is_of(const struct machine *m, const struct value *v, struct cvl_siz
   return size.symbol && machine_size(m, &v->flat).symbol == size.symbol;
 }
 
-/* Whether what nodes before this one compute depends on a size that is deferred. */
+/* Returns whether the results of nodes before this one depend on a deferred size. */
 static bool matters_before(const struct machine *m, const struct superop *op, uint32_t node,
                            const struct value *values, struct cvl_size size) {
   for (uint32_t k = 0; k < node; k++) {
@@ -225,8 +228,9 @@ static bool may_fail_before(const struct superop *op, uint32_t node) {
   return false;
 }
 
-/* Whether a rule need not be known to hold: its node fails without, and the back end may then
- * have gone on as if it did. Not where an earlier node might fail differently for that. */
+/* Returns whether a rule need not be known to hold. If it does not, its node fails, and the
+ * back end may have gone on as if it did. That is not possible if an earlier node might then
+ * fail differently. */
 static bool may_be_required(const struct machine *m, const struct superop *op,
                             const struct superop_rule *r, const struct value *values) {
   if (r->of_domain || !m->backend->require_later) return false;
@@ -236,7 +240,7 @@ static bool may_be_required(const struct machine *m, const struct superop *op,
                                            !matters_before(m, op, r->node, values, b));
 }
 
-/* A size as it goes on once the first `count` rules are required. */
+/* Returns the size that remains once the first `count` rules are required. */
 static struct cvl_size required_size(const struct machine *m, const struct superop *op,
                                      uint32_t count, const struct value *values,
                                      struct cvl_size size) {
@@ -258,7 +262,7 @@ static bool holds(const struct machine *m, const struct superop *op, uint32_t k,
   return sizes_equal(m, required_size(m, op, k, values, a), required_size(m, op, k, values, b));
 }
 
-/* All rules but those that may be required. */
+/* Returns whether all rules hold, except those that may be required. */
 static bool fused_rules_hold(const struct machine *m, const struct superop *op,
                              const struct value *values) {
   for (uint32_t k = 0; k < op->rule_count; k++) {
@@ -268,7 +272,7 @@ static bool fused_rules_hold(const struct machine *m, const struct superop *op,
   return true;
 }
 
-/* And these, if there can be any. */
+/* Requires these, if the back end can. Returns false if one does not hold. */
 static bool fused_require_rules(const struct machine *m, uint64_t site,
                                 const struct superop *op, const struct value *values) {
   for (uint32_t k = 0; k < op->rule_count && m->backend->require_later; k++) {
@@ -282,8 +286,8 @@ static bool fused_require_rules(const struct machine *m, uint64_t site,
   return true;
 }
 
-/* Whether everything is one element that the host knows: the nodes then cost less than a pass
- * prepared for vectors. */
+/* Returns whether everything is one element that the host knows. The nodes then cost less than
+ * a pass prepared for vectors. */
 static bool is_single(const struct machine *m, const struct superop *op,
                       const struct value *values) {
   for (uint32_t p = 0; p < op->param_count; p++) {
@@ -293,7 +297,8 @@ static bool is_single(const struct machine *m, const struct superop *op,
   return domain.bound == 1 && domain.symbol == 0;
 }
 
-/* Without a kernel; the library knows how to run loops and combinations. */
+/* Runs a superoperator without a kernel. The library knows how to run loops and combinations.
+ */
 static bool fused_run_whole(struct machine *m, const struct machine_site *site,
                             const struct superop *op, const struct cvl_value *operands,
                             struct cvl_value *outs) {
@@ -303,8 +308,8 @@ static bool fused_run_whole(struct machine *m, const struct machine_site *site,
   return machine_backend_fault(m, site);
 }
 
-/* `kernel` may be NULL. A loop waits for the checks before it, which a back end may not have
- * made yet: on what they refuse it might not end. */
+/* Runs a superoperator; `kernel` may be NULL. A loop waits for earlier checks, which a back
+ * end may have deferred: on values that they refuse it might not end. */
 static bool fused_run_kernel(struct machine *m, const struct superop *op,
                              struct cvl_kernel *kernel, const struct machine_site *site,
                              struct value *values, struct value *results) {

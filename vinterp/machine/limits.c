@@ -1,4 +1,4 @@
-/* limits.c - how much memory a run may take when nobody says. */
+/* limits.c - the memory that a run may take by default. */
 #include "base/groups.h"
 #include "vinterp/machine.h"
 

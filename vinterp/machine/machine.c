@@ -1,12 +1,12 @@
-/* machine.c - making a machine, and what may be asked of it after a run. */
+/* machine.c - making a machine, and questions to it after a run. */
 #include "vinterp/machine/machine-private.h"
 
 #include <stdlib.h>
 
 enum {
   DEFAULT_DEPTH = 1000000,
-  /* One part in so many of the memory limit is for the machine itself (stack, frames, code,
-   * buffers), the rest for vectors: two limits that cannot exceed the one together. */
+  /* The machine itself (stack, frames, code, buffers) gets one part in so many of the memory
+   * limit, and vectors get the rest. So two limits together cannot exceed the one. */
   MACHINE_PART = 8
 };
 
@@ -78,7 +78,7 @@ struct machine *machine_new(const struct machine_options *options, struct diag_l
     return NULL;
   }
   if (m->backend->processes) stop_join(options->stop);
-  if (options->trace) { /* not before: another back end may be tried */
+  if (options->trace) { /* not earlier, since another back end may be tried */
     m->trace = trace_new(m->heap, options->trace, machine_clock(), TRACE_MAX_EVENTS);
     if (!m->trace) return fail_new(m, diags, "out of memory");
   }

@@ -1,5 +1,5 @@
-/* operations.c - one instruction on values: by the machine itself where everything is known to
- * the host, else by the back end. Both executors come through here.
+/* operations.c - one instruction on values: executed by the machine itself if the host knows
+ * everything, else by the back end. Both executors use it.
  */
 #include "vinterp/machine/machine-private.h"
 
@@ -9,7 +9,7 @@
 
 /* ---- ownership ---- */
 
-/* Gives up the operands that were handed over. */
+/* Releases the operands that were handed over. */
 static void operations_release_owned(struct machine *m, struct value *v, size_t n) {
   for (size_t k = 0; k < n; k++) {
     if (v[k].flat.owned) {
@@ -19,7 +19,7 @@ static void operations_release_owned(struct machine *m, struct value *v, size_t 
   }
 }
 
-/* ---- what needs no back end ---- */
+/* ---- instructions on the host ---- */
 
 static bool all_scalars(const struct value *v, size_t n) {
   for (size_t k = 0; k < n; k++) {
@@ -32,8 +32,9 @@ static bool fits_int(const struct machine *m, uint64_t x) {
   return x <= (m->widths.int_elem == CVL_I32 ? (uint64_t)INT32_MAX : (uint64_t)INT64_MAX);
 }
 
-/* Tries to do the instruction on what the host knows; false if the back end has to. Nothing
- * here holds memory, and nothing here can fail: what would is left to the back end. */
+/* Tries to execute the instruction on values that the host knows. Returns false if the back
+ * end must. Nothing here holds memory or fails: instructions that would are left to the back
+ * end. */
 static bool execute_at_once(struct machine *m, const struct opcode_info *info, enum opcode op,
                             struct value *v, size_t n, struct value *results) {
   enum cvl_error_kind fault;
@@ -70,11 +71,11 @@ static bool execute_at_once(struct machine *m, const struct opcode_info *info, e
   }
 }
 
-/* ---- the machine's own instructions ---- */
+/* ---- instructions of the machine ---- */
 
 static bool execute_pairing(struct machine *m, const struct machine_site *site, enum opcode op,
                             struct value *v, struct value *results) {
-  /* Operands that were not handed over stay with the caller: count them for the result. */
+  /* Operands that were not handed over stay with the caller, so the result needs references. */
   size_t n = op == OPC_PAIR ? 2 : 1;
   for (size_t k = 0; k < n; k++) {
     if (!v[k].flat.owned) value_retain(&m->store, &v[k]);
@@ -132,9 +133,9 @@ static bool execute_seed(struct machine *m, const struct machine_site *site, str
   return true;
 }
 
-/* ---- the back end's ---- */
+/* ---- instructions of the back end ---- */
 
-/* Issues a call, whose results stand in as many values. */
+/* Issues a call; its results are stored in as many values. */
 static bool operations_apply(struct machine *m, const struct machine_site *site,
                              const struct cvl_call *call, struct value *results) {
   struct cvl_value out[CALL_RESULTS];
@@ -150,7 +151,7 @@ static bool execute_permute(struct machine *m, const struct machine_site *site, 
   for (unsigned k = 0; k < n; k++) flat[k] = v[k].flat;
   struct cvl_call call = superop_permute_call(op, flat);
   struct value shared = {.form = CVL_NOTHING};
-  if (at.source == at.destination) { /* it must not be handed over twice */
+  if (at.source == at.destination) { /* the descriptor must not be handed over twice */
     shared = v[at.source];
     call.permute.s.owned = call.permute.d.owned = 0;
   }
@@ -184,7 +185,7 @@ static bool execute_on_backend(struct machine *m, const struct machine_site *sit
   return operations_apply(m, site, &call, results);
 }
 
-/* In debug builds with a look at what comes out. */
+/* Executes an instruction on the back end, and in debug builds checks the results. */
 static bool execute_watched(struct machine *m, const struct machine_site *site, enum opcode op,
                             enum type_word type, struct value *v, unsigned n,
                             struct value *results) {
@@ -203,9 +204,9 @@ static bool execute_watched(struct machine *m, const struct machine_site *site, 
 #endif
 }
 
-/* Whether the host knows that it fails: what is left of operations on scalars, and of ASSERTs.
- * Such a fault is waited for: what follows may be decided by scalars alone, and never ask the
- * back end. */
+/* Returns whether the host knows that the instruction fails: an operation on scalars, or an
+ * ASSERT, that was not executed at once. Such a fault is waited for: later code may depend on
+ * scalars only, and never ask the back end. */
 static bool is_known_to_fail(const struct opcode_info *info, enum opcode op,
                              const struct value *v, size_t n) {
   return (info->klass == OC_ELEMENTWISE || op == OPC_ASSERT) && all_scalars(v, n);

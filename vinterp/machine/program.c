@@ -1,11 +1,11 @@
-/* program.c - what a program keeps from run to run: its flat code with the constants made for
- * it, its superoperators, its rows of the profile.
+/* program.c - the data of a program between runs: its flat code with its constants, its
+ * superoperators, its rows of the profile.
  */
 #include "vinterp/machine/machine-private.h"
 
 #include <string.h>
 
-/* The code, measured or not. */
+/* Makes the code, measured or not. */
 static bool make_code(struct machine *m, struct machine_program *p) {
   code_free(p->code, &m->store);
   p->code = code_new(m->heap, p->program, m->options.checked, m->measured);
@@ -17,7 +17,7 @@ static void free_rows(struct machine *m, struct machine_program *p) {
   p->profile_rows = NULL;
 }
 
-/* The rows of the profile, if there is one. */
+/* Makes the rows of the profile, if there is one. */
 static bool program_make_rows(struct machine *m, struct machine_program *p) {
   free_rows(m, p);
   if (!m->profile) return true;
@@ -36,7 +36,7 @@ static void *zeros(struct machine *m, size_t bytes) {
   return block;
 }
 
-/* What chunks are to know of functions. */
+/* Makes the data about functions that chunks use. */
 static bool make_needs(struct machine *m, struct machine_program *p) {
   p->needs = zeros(m, p->program->function_count * sizeof *p->needs);
   p->reach = zeros(m, p->program->function_count * sizeof *p->reach);

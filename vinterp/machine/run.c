@@ -1,5 +1,5 @@
-/* run.c - what both executors need of the machine while a program runs: room on the stack,
- * frames, sites, limits, constants, conditions.
+/* run.c - functions of the machine that both executors use while a program runs: room on the
+ * stack, frames, sites, limits, constants, conditions.
  */
 #include "cvl/processes.h"
 #include "vinterp/machine/machine-private.h"
@@ -7,8 +7,8 @@
 #include <inttypes.h>
 
 enum {
-  /* Limits are looked at after so much fuel: a call takes 1, an operation of the back end more,
-   * since it takes at least some hundred nanoseconds and may take seconds. */
+  /* Limits are checked after so much fuel. A call takes 1. An operation of the back end takes
+   * more, since it lasts at least some hundred nanoseconds and may last seconds. */
   FUEL = 4096,
   FUEL_OF_OPERATION = 512
 };
@@ -68,7 +68,7 @@ bool machine_replace_frame(struct machine *m, const struct machine_site *site,
   return true;
 }
 
-/* Room in the history; when it is full, all operations are waited for and forgotten. */
+/* Makes room in the history. When it is full, all operations are waited for and forgotten. */
 static bool history_room(struct machine *m, const struct machine_site *site) {
   if (history_has_room(&m->history)) return true;
   if (!history_reserve(&m->history, m->heap)) {
@@ -104,7 +104,7 @@ bool machine_next_site(struct machine *m, uint32_t location, struct machine_site
 }
 
 bool machine_ends_operations(void *machine) {
-  const double patience = 0.5; /* seconds for all processes to come to a step where they end */
+  const double patience = 0.5; /* seconds that processes get to come to a step where all end */
   const struct machine *m = machine;
   return machine_asks_to_stop(machine) || stop_overdue(m->options.stop, patience);
 }
@@ -114,8 +114,8 @@ bool machine_asks_to_stop(void *machine) {
   return (m->team && team_is_ending(m->team)) || stop_asks(m->options.stop) != STOP_NOT;
 }
 
-/* What a process has ended by itself, all report together, at their next agreement: it was the
- * limit of time, for which machine_ends_operations alone ends anything. */
+/* If one process has ended something by itself, all report the same at their next agreement.
+ * It was the limit of time: only for that does machine_ends_operations end anything. */
 static void agree_on_fault(struct machine *m) {
   if (m->backend->processes && stop_asks(m->options.stop) == STOP_NOT)
     stop_agree(m->options.stop, STOP_TIME);
@@ -131,7 +131,8 @@ bool machine_may_go_on(struct machine *m, const struct machine_site *site) {
   if (!machine_asks_to_stop(m)) return true;
   char message[128];
   machine_describe_stop(m, message, sizeof message);
-  m->chunks.final = true; /* no fault of this chunk: the others are not searched for one */
+  m->chunks.final = true; /* it is no fault of this chunk, so the other chunks are not
+                             searched for one */
   if (m->interrupted) return machine_fault(m, site, "%s", message);
   machine_limit_fault(m, site, "%s", message);
   m->failure.stopped = true;

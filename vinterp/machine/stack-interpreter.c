@@ -1,13 +1,14 @@
 /* stack-interpreter.c - runs stack code as it is written, with every check at every
  * instruction.
  *
- * For functions whose kinds could not be inferred, and for everything when a run is `checked`:
- * it is then the oracle the tests compare the flat code with. So it is plain: kinds, numbers
- * of items and sizes are checked each time, operands leave the stack before the operation.
+ * It runs functions whose kinds could not be inferred, and everything when a run is `checked`:
+ * then tests compare the flat code with it. So it is simple: kinds, numbers of items and sizes
+ * are checked each time, and operands leave the stack before the operation.
  *
- * Stack code calls typed functions where their arguments have the kinds they were inferred for
- * (the typed frame then begins at the arguments); otherwise it runs their stack code, so that
- * the error comes at the instruction that causes it. Typed functions never call stack code.
+ * Stack code calls typed functions if their arguments have the kinds for which they were
+ * inferred; the typed frame then begins at the arguments. Otherwise it runs their stack code,
+ * so that the error comes at the instruction that causes it. Typed functions never call stack
+ * code.
  */
 #include "ir/kinds.h"
 #include "vinterp/machine/machine-private.h"
@@ -154,12 +155,12 @@ static bool stack_condition(struct machine *m, const struct machine_site *site, 
 
 /* ---- calls ---- */
 
-/* Whether a value is of a kind. Kind variables are bound to the first value that meets them, in
- * `bound`: for each its value, or NULL. */
+/* Returns whether a value is of a kind. Kind variables are bound to the first value that meets
+ * them: `bound` has each variable's value, or NULL. */
 static bool is_of_kind(const struct value *v, const struct ir_kind *kind,
                        const struct value **bound, unsigned nested);
 
-/* Whether two values are of the same kind, pairs included. */
+/* Returns whether two values are of the same kind, pairs included. */
 static bool same_kind(const struct value *a, const struct value *b, unsigned nested) {
   if (value_kind(a) != value_kind(b) || nested > MAX_NESTED_KIND) return false;
   return value_kind(a) != IR_PAIR || (same_kind(&a->pair->left, &b->pair->left, nested + 1) &&
@@ -195,7 +196,7 @@ bool machine_arguments_fit(struct machine *m, const struct machine_site *site,
   return true;
 }
 
-/* Whether the instruction is followed by the way to RET and nothing else. */
+/* Returns whether nothing except ELSE, ENDIF and RET follows an instruction. */
 static bool stack_ends_function(const struct vcode_function *f, uint32_t at) {
   for (at++; f->code[at].op == OPC_ENDIF || f->code[at].op == OPC_ELSE; at++) {
     if (f->code[at].op == OPC_ELSE) at = f->code[at].as.branch.end;
@@ -203,7 +204,7 @@ static bool stack_ends_function(const struct vcode_function *f, uint32_t at) {
   return f->code[at].op == OPC_RET;
 }
 
-/* A frame for the callee: its own, or that of the function which the call ends. */
+/* Makes a frame for the callee, or reuses that of the function which the call ends. */
 static bool stack_begin_frame(struct machine *m, const struct machine_site *site,
                               uint32_t function, uint64_t base, bool last) {
   const uint32_t caller = m->frames[m->depth - 1].function;
@@ -220,7 +221,8 @@ static enum step stack_call(struct machine *m, const struct machine_site *site,
   if (--m->fuel < 0 && !machine_poll(m, site)) return STEP_FAULT;
   bool typed = callee->runs_typed;
   if (typed && !machine_arguments_fit(m, site, f, &typed)) return STEP_FAULT;
-  if (!typed && !f->stack) { /* where in its body it would fail is not known any more */
+  if (!typed &&
+      !f->stack) { /* the place in its body where it would fail is not known any more */
     machine_fault(m, site, "the stack does not hold what %s takes", f->name->text);
     return STEP_FAULT;
   }
@@ -253,7 +255,7 @@ static enum step stack_leave_program(struct machine *m, const struct machine_sit
 
 /* ---- the loop ---- */
 
-/* IF, ELSE and ENDIF: the index of the instruction to go on with. */
+/* Executes IF, ELSE and ENDIF: finds the index of the next instruction. */
 static bool branch(struct machine *m, const struct machine_site *site,
                    const struct vcode_instruction *i, uint32_t *next) {
   if (i->op == OPC_ELSE) *next = i->as.branch.end + 1;

@@ -32,7 +32,7 @@ bool machine_to_host(struct machine *m, const struct machine_site *site, const s
          machine_backend_fault(m, site);
 }
 
-/* One element of host memory as a scalar. */
+/* Returns one element of host memory as a scalar. */
 static struct cvl_value scalar_from(enum cvl_elem elem, const void *data) {
   switch (elem) {
   case CVL_I32: return cvl_scalar_int(elem, *(const int32_t *)data);

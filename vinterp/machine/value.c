@@ -20,8 +20,8 @@ void value_retain(const struct value_store *store, const struct value *v) {
   }
 }
 
-/* Gives up one reference to what v refers to; a pair that nobody holds any more goes on the
- * list of the dead. */
+/* Gives up one reference of v. A pair that nobody holds any more goes on the list of dead
+ * ones. */
 static void value_give_up(const struct value_store *store, struct value *v,
                           struct pair **dead) {
   if (v->form == VALUE_PAIR) {

@@ -1,7 +1,7 @@
-/* value.h - what the machine's stack holds: a value of the back end, or a pair of two values.
+/* value.h - the items of the machine's stack: values of the back end, or pairs of two values.
  *
  * A value is 16 bytes of plain data. Scalars and one-segment descriptors live inside it; the
- * other forms refer to something counted: vectors and descriptors belong to the back end, pairs
+ * other forms refer to counted objects: vectors and descriptors belong to the back end, pairs
  * to the machine. Copying the struct does not count a reference; value_retain does.
  */
 #ifndef RAVEL_VALUE_H
@@ -19,7 +19,7 @@ enum { VALUE_PAIR = CVL_SEGDES + 1 };
 struct value {
   union {
     uint8_t form;          /* enum cvl_form or VALUE_PAIR; CVL_NOTHING: no value */
-    struct cvl_value flat; /* every form but VALUE_PAIR */
+    struct cvl_value flat; /* every form except VALUE_PAIR */
     struct {               /* VALUE_PAIR; laid out like `flat` */
       uint8_t pair_form, pair_elem, pair_owned;
       struct pair *pair;
@@ -37,14 +37,14 @@ struct pair {
   struct value left, right;
 };
 
-/* What a value needs to be counted and freed. */
+/* The objects needed to count and free a value. */
 struct value_store {
   const struct cvl_backend *backend;
   struct cvl_context *context;
   struct heap *heap;
 };
 
-/* Whether the value refers to something counted. */
+/* Returns whether the value refers to a counted object. */
 static inline bool value_is_counted(const struct value *v) {
   return v->form == CVL_VECTOR || v->form == CVL_SEGDES || v->form == VALUE_PAIR;
 }
@@ -54,20 +54,20 @@ static inline struct value value_of(struct cvl_value flat) {
   return v;
 }
 
-/* INT, FLOAT, BOOL, SEGDES or PAIR. */
+/* Returns INT, FLOAT, BOOL, SEGDES or PAIR. */
 enum ir_kind_tag value_kind(const struct value *);
 
 /* Counts one more reference. */
 void value_retain(const struct value_store *, const struct value *);
-/* Gives up one reference; pairs of any depth are freed without recursion. Leaves *v without a
- * value. */
+/* Gives up one reference; pairs of any depth are freed without recursion. *v has no value
+ * afterwards. */
 void value_release(const struct value_store *, struct value *v);
 
-/* Makes a pair of two values, whose references pass to it; false if memory fails (the two are
- * then still the caller's). */
+/* Makes a pair of two values, whose references pass to it. Returns false if memory runs out;
+ * the values then stay the caller's. */
 bool value_pair(const struct value_store *, const struct value *left, const struct value *right,
                 struct value *out);
-/* Takes a pair apart: the reference to it is given up, the two results are owned. */
+/* Takes a pair apart: gives up the reference to it; the caller owns the two results. */
 void value_unpair(const struct value_store *, struct value *pair, struct value *left,
                   struct value *right);
 

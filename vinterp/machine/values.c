@@ -1,5 +1,5 @@
-/* values.c - values between calls: into the back end, out of it, counted. They belong to no
- * program, so their faults have no source location.
+/* values.c - values between calls: made in the back end, read from it, counted. They belong to
+ * no program, so their faults have no source location.
  */
 #include "vinterp/machine/machine-private.h"
 
@@ -7,8 +7,8 @@
 
 static const struct machine_site outside = {0};
 
-/* Ends what machine_begin began; `made`, unless NULL, is what an operation left if it is ok. A
- * fault that is found only now is one of it. */
+/* Ends what machine_begin began. If `ok`, `made` is the result of an operation, or NULL. A
+ * fault that is found only now belongs to the operation. */
 static bool machine_values_end(struct machine *m, bool ok, struct value *made) {
   if (ok && !machine_settle(m, &outside)) {
     if (made) value_release(&m->store, made);
@@ -19,7 +19,7 @@ static bool machine_values_end(struct machine *m, bool ok, struct value *made) {
   return ok;
 }
 
-/* The same for what a caller gets. */
+/* Does the same for a value that the caller gets. */
 static bool hand_over(struct machine *m, bool ok, struct value *made, struct cvl_value *out) {
   ok = machine_values_end(m, ok, made);
   if (ok) *out = made->flat;
@@ -34,7 +34,7 @@ bool machine_value_item(struct machine *m, const struct machine_item *item,
   return hand_over(m, ok, &v, out);
 }
 
-/* Whether vectors of the machine may have such elements. */
+/* Returns whether vectors of the machine may have such elements; reports a fault if not. */
 static bool has_element(struct machine *m, enum cvl_elem elem) {
   return elem == m->widths.int_elem || elem == m->widths.float_elem || elem == CVL_BOOL ||
          machine_fault(m, &outside, "the machine has no elements of type %s",
@@ -49,7 +49,7 @@ bool machine_value_vector(struct machine *m, enum cvl_elem elem, const void *dat
   return hand_over(m, ok, &v, out);
 }
 
-/* By copying where the back end cannot borrow. */
+/* Copies the elements if the back end cannot borrow them. */
 static bool values_borrow(struct machine *m, enum cvl_elem elem, const void *data, uint64_t n,
                           struct cvl_notice done, struct value *out) {
   const bool fits = has_element(m, elem);
@@ -72,7 +72,8 @@ bool machine_value_import(struct machine *m, enum cvl_elem elem, const void *dat
   return hand_over(m, ok, &v, out);
 }
 
-/* Where the back end cannot have them written into its memory: in that of the machine. */
+/* Lets the filler write into memory of the machine, if it cannot write into that of the back
+ * end. */
 static bool generate_and_copy(struct machine *m, enum cvl_elem elem, uint64_t n,
                               const struct cvl_filler *filler, struct value *out) {
   const uint64_t each = elem_info(elem)->bytes;
@@ -101,7 +102,7 @@ bool machine_value_generate(struct machine *m, enum cvl_elem elem, uint64_t n,
   return hand_over(m, ok, &v, out);
 }
 
-/* Where the back end cannot have them written: by way of the lengths. */
+/* Makes a descriptor by way of lengths, if the filler cannot write into the back end. */
 static bool segdes_by_lengths(struct machine *m, uint64_t n, const struct cvl_filler *filler,
                               struct value *out) {
   if (n > SIZE_MAX / sizeof(int64_t) - 1) return machine_memory_fault(m, &outside, UINT64_MAX);

@@ -1,5 +1,5 @@
-/* debug-info.c - locations of stack code and of the nodes of superoperators, and what stands at
- * a location.
+/* debug-info.c - locations of stack code and of the nodes of superoperators, and the data of
+ * the instruction at a location.
  */
 #include "vinterp/machine/code.h"
 
@@ -64,8 +64,8 @@ static uint32_t code_stack_function(const struct code *code, uint32_t location) 
   return low;
 }
 
-/* The last FUSED of stack code whose own location (or that of its first node, with `nodes`) is
- * not after the given one; NULL if there is none. */
+/* Returns the last FUSED of stack code whose own location (with `nodes`, that of its first
+ * node) is not after the given one; NULL if there is none. */
 static const struct fused_nodes *find_fused(const struct code *code, uint32_t location,
                                             bool nodes) {
   uint32_t low = 0, high = code->fused_count;

@@ -1,5 +1,5 @@
-/* faults.c - what goes wrong in a run, as a diagnostic: where, what, which values, and the
- * calls that led there.
+/* faults.c - a fault of a run as a diagnostic: where, what, which values, and the calls around
+ * it.
  */
 #include "vinterp/machine/machine-private.h"
 
@@ -11,8 +11,8 @@
 
 enum {
   MESSAGE_BYTES = sizeof((struct fault_found *)0)->message,
-  TRACE_FIRST = 10, /* calls shown of a long trace: the innermost */
-  TRACE_LAST = 5    /* and the outermost */
+  TRACE_FIRST = 10, /* innermost calls shown of a long trace */
+  TRACE_LAST = 5    /* outermost calls shown */
 };
 
 /* ---- reporting ---- */
@@ -33,7 +33,8 @@ void machine_describe_location(const struct machine *m, const struct debug_info 
   snprintf(dst, size, "%s:%" PRIu32 ":%" PRIu32, file, pos.line, pos.column);
 }
 
-/* Notes: the calls from the innermost outwards, the middle of a long trace left out. */
+/* Adds the calls as notes, from the innermost outwards; the middle of a long trace is left
+ * out. */
 static void add_trace(struct machine *m, const struct call_trace *trace) {
   uint32_t callee = trace->location;
   for (uint64_t k = 0; k < trace->count; k++) {
@@ -54,8 +55,8 @@ static void add_trace(struct machine *m, const struct call_trace *trace) {
   }
 }
 
-/* A note on which FUSED it was whose node failed, where the error is reported in the
- * definition. */
+/* Adds a note that names the FUSED whose node failed, if the error is reported in the
+ * definition of the superoperator. */
 static void add_superop_note(struct machine *m, const struct debug_info *node) {
   struct debug_info fused = code_debug_info(m->code, node->fused);
   if (node->origin || node->pos.line == fused.pos.line) return;
@@ -66,7 +67,7 @@ static void add_superop_note(struct machine *m, const struct debug_info *node) {
            node->superop, function_name(m, node->fused), where);
 }
 
-/* What is known of the instruction at a location; outside of a program nothing. */
+/* Returns the data of the instruction at a location; outside of a program there are none. */
 static struct debug_info info_at(const struct machine *m, uint32_t location) {
   return m->code ? code_debug_info(m->code, location)
                  : (struct debug_info){.superop = NO_SUPEROP};
@@ -87,7 +88,8 @@ static void faults_report(struct machine *m, const struct call_trace *trace,
   }
   m->failure.op = info.op;
   m->failure.origin = info.origin;
-  /* A text with braces is a whole message: its compiler speaks of its own language. */
+  /* A text with braces is a whole message: the compiler wrote it in terms of its own language.
+   */
   const bool whole =
       cause == MACHINE_CAUSE_ASSERT && info.text && memchr(info.text, '{', info.text_length);
   char instruction[64] = "";
@@ -102,14 +104,15 @@ static void faults_report(struct machine *m, const struct call_trace *trace,
   add_trace(m, trace);
 }
 
-/* ---- what the back end found ---- */
+/* ---- faults of the back end ---- */
 
 static void describe_segment(const struct cvl_error *e, char *dst, size_t size) {
   snprintf(dst, size, "segment %" PRId64 ", whose length is %" PRId64, e->segment, e->limit);
 }
 
-/* The text of an ASSERT. Where it has braces, {v} and {w} become the two INTs, {e} both of them
- * as a FLOAT (format_about) and {} nothing; without any, the numbers are added as they are. */
+/* Writes the text of an ASSERT. If it has braces, {v} and {w} become the two INTs, {e} both of
+ * them as a FLOAT (format_about) and {} nothing. Otherwise the numbers are added as they are.
+ */
 static void describe_assert(const struct debug_info *info, const struct cvl_error *e, char *dst,
                             size_t size) {
   enum { MOST_TEXT = 300 };
@@ -188,7 +191,7 @@ static void faults_describe(const struct debug_info *info, const struct cvl_erro
              e->value, e->position);
     return;
   case CVL_E_ASSERT: describe_assert(info, e, dst, size); return;
-  case CVL_E_STOPPED: return; /* the machine knows why */
+  case CVL_E_STOPPED: return; /* the machine knows the reason */
   case CVL_E_DEVICE:
     snprintf(dst, size, "the device failed: %s", e->text ? e->text : "for an unknown reason");
     return;
@@ -214,7 +217,7 @@ static enum machine_cause cause_of(enum cvl_error_kind kind) {
   return MACHINE_CAUSE_OPERATION;
 }
 
-/* Puts a fault into words and reports it. */
+/* Words a fault and reports it. */
 void machine_report(struct machine *m, const struct call_trace *trace,
                     const struct fault_found *found) {
   const struct cvl_error *e = &found->error;
@@ -243,8 +246,8 @@ static void raise_fault(struct machine *m, struct call_trace *trace,
   call_trace_free(m->heap, trace);
 }
 
-/* Reports a fault of the back end. Its site says which operation of the past it was; one that
- * is not recorded is reported at the present instruction. */
+/* Reports a fault of the back end. Its site says which earlier operation failed. If that is
+ * not recorded, the fault is reported at the present instruction. */
 static void report_backend_error(struct machine *m, const struct machine_site *site,
                                  const struct cvl_error *e) {
   struct call_trace trace = {0};
@@ -258,7 +261,7 @@ static void report_backend_error(struct machine *m, const struct machine_site *s
 
 /* ---- the functions of the header ---- */
 
-/* Reports a fault that the machine found, or an earlier one that the back end knows of. */
+/* Reports a fault of the machine, or an earlier one that the back end knows of. */
 static void faults_fault(struct machine *m, const struct machine_site *site,
                          struct fault_found *found) {
   if (m->faulted) return;
@@ -306,7 +309,8 @@ bool machine_limit_fault(struct machine *m, const struct machine_site *site, con
 }
 
 bool machine_memory_fault(struct machine *m, const struct machine_site *site, uint64_t bytes) {
-  if (!machine_may_go_on(m, site)) return false; /* that ended it, not the memory */
+  if (!machine_may_go_on(m, site))
+    return false; /* a request to stop was the reason, not memory */
   char asked[NUMBER_TEXT_MAX], limit[NUMBER_TEXT_MAX];
   format_bytes(asked, bytes);
   format_bytes(limit, m->heap->limit);

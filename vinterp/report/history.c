@@ -5,14 +5,14 @@
 
 /* An event is a kind in the two upper bits and a number below. */
 enum event_kind {
-  EVENT_OPERATION, /* its first location; above it, one less than its sites */
-  EVENT_SEEN,      /* so many frames became visible */
-  EVENT_RETURN     /* a visible frame went: where it had been called, and by a tail call */
+  EVENT_OPERATION, /* the first location; above it, the number of sites minus 1 */
+  EVENT_SEEN,      /* the number of frames that became visible */
+  EVENT_RETURN     /* a visible frame returned: its CALL and its latest tail call */
 };
 
 static const int event_shift = 62, sites_shift = 32;
 
-/* The locations of a frame in one number: there are fewer than 2^31. */
+/* Packs the locations of a frame into one number; each is below 2^31. */
 static const int tail_shift = 31;
 
 static uint64_t locations_of(const struct frame *frame) {
@@ -50,7 +50,7 @@ void history_return(struct history *h, const struct frame *frame, uint64_t depth
 
 /* ---- traces ---- */
 
-/* The frames around an operation while they are looked for, outermost first. */
+/* The frames around an operation during the search, outermost first. */
 struct open_frames {
   uint64_t *locations;
   uint64_t count, capacity;
@@ -66,7 +66,8 @@ static void frames_free(struct heap *heap, struct open_frames *f) {
   heap_free(heap, f->locations, f->capacity * sizeof *f->locations);
 }
 
-/* The calls of these frames, innermost first; frame 0, the entry function's, has no caller. */
+/* Makes the list of calls of these frames, innermost first. Frame 0, the entry function's, has
+ * no caller. */
 static bool make_trace(const struct open_frames *f, struct heap *heap,
                        struct call_trace *trace) {
   trace->capacity = 2 * f->count + 1;
@@ -81,7 +82,7 @@ static bool make_trace(const struct open_frames *f, struct heap *heap,
   return true;
 }
 
-/* Undoes what happened since the operation; false if it is not recorded. */
+/* Undoes the events since the operation. Returns false if it is not recorded. */
 static bool walk_back(const struct history *h, uint64_t age, struct open_frames *f,
                       uint32_t *location) {
   for (uint32_t i = h->count; i-- > 0;) {
@@ -106,7 +107,7 @@ bool history_find(const struct history *h, struct heap *heap, uint64_t age,
                   const struct frame *frames, struct call_trace *trace) {
   struct open_frames f;
   *trace = (struct call_trace){0};
-  /* Undoing a return adds a frame, undoing nothing else does: so many fit in any case. */
+  /* Each undone return adds a frame, and nothing else does, so this many suffice. */
   if (!frames_reserve(heap, &f, h->visible + h->count + 1)) return false;
   for (uint64_t i = 0; i < h->visible; i++) f.locations[i] = locations_of(&frames[i]);
   f.count = h->visible;

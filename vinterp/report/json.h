@@ -1,12 +1,12 @@
-/* json.h - the elements of JSON that the profile and the trace are written with. */
+/* json.h - elements of JSON for the profile and the trace. */
 #ifndef RAVEL_JSON_H
 #define RAVEL_JSON_H
 
 #include <stdio.h>
 
-/* A string with its quotes; control characters are escaped, other bytes stay. */
+/* Writes a string with its quotes; control characters are escaped, other bytes stay. */
 void json_string(FILE *, const char *);
-/* "key": x */
+/* Writes "key": x. */
 void json_number(FILE *, const char *key, double x);
 
 #endif

@@ -1,4 +1,4 @@
-/* profile.c - counting and the tables made of it. */
+/* profile.c - counting, and the tables of counts. */
 #include "vinterp/report/profile.h"
 #include "base/intern.h"
 #include "base/number.h"
@@ -14,17 +14,17 @@ struct counts {
 
 /* Calls of a function that were cut into chunks. */
 struct row_cuts {
-  uint64_t calls, bound[CHUNK_BOUNDS]; /* and how many of them what has bound */
-  struct cut_counts counts;            /* of all chunks */
+  uint64_t calls, bound[CHUNK_BOUNDS]; /* how many of them each bound has limited */
+  struct cut_counts counts;            /* sums of all chunks */
 };
 
 /* A function, or a superoperator. */
 struct row {
-  const char *name;               /* of a superoperator all of it: "OP3 split: pack: v * w" */
-  struct profile_superop superop; /* of one */
+  const char *name; /* for a superoperator the full description: "OP3 split: pack: v * w" */
+  struct profile_superop superop; /* set for a superoperator */
   uint64_t calls;
   struct counts counts;
-  struct row_cuts cuts; /* of a function: its calls that were cut */
+  struct row_cuts cuts; /* for a function: its calls that were cut */
 };
 
 /* Rows by name; row 0 is "(other)". */
@@ -41,13 +41,13 @@ struct profile {
   struct counts opcodes[OPC_COUNT][TYPE_WORDS];
   struct counts total;
   struct rows functions, superops;
-  struct map known; /* rows of superoperators by key, from 1 */
+  struct map known; /* rows of superoperators by key, plus 1 */
   const char *backend;
-  const char *tuned; /* where the tuning values are from, or NULL: they are the defaults */
-  bool instructions; /* are counted */
+  const char *tuned; /* where the tuning values are from; NULL: they are the defaults */
+  bool instructions; /* whether instructions are counted */
   uint64_t runs;
   double elapsed;
-  struct cvl_statistics before, statistics; /* from `before` on */
+  struct cvl_statistics before, statistics; /* `statistics` counts from `before` on */
 };
 
 /* ---- rows ---- */
@@ -57,7 +57,7 @@ static void rows_init(struct rows *rows, struct heap *heap) {
   intern_init(&rows->names, &rows->arena);
 }
 
-/* The row of a name, made if new; 0 when memory fails. */
+/* Returns the row of a name, made if it is new; 0 if memory runs out. */
 static uint32_t profile_row_of(struct rows *rows, const char *text) {
   struct memory_guard guard;
   memory_guard_begin(&guard);
@@ -127,7 +127,7 @@ uint32_t profile_function(struct profile *p, const char *name) {
 static void describe_row(struct rows *rows, uint32_t number, const struct profile_superop *s) {
   struct memory_guard guard;
   memory_guard_begin(&guard);
-  if (setjmp(guard.jump)) return; /* nothing to say of it */
+  if (setjmp(guard.jump)) return; /* it is not described */
   struct arena *a = &rows->arena;
   rows->list.items[number].superop =
       (struct profile_superop){s->number, arena_copy(a, s->compiled, strlen(s->compiled)),
@@ -155,7 +155,7 @@ bool profile_superop_known(const struct profile *p, uint64_t key, uint32_t *row)
 void profile_superop_remember(struct profile *p, uint64_t key, uint32_t row) {
   struct memory_guard guard;
   memory_guard_begin(&guard);
-  if (setjmp(guard.jump)) return; /* it is classified again */
+  if (setjmp(guard.jump)) return; /* it is classified again next time */
   *map_at(&p->known, key) = row + 1;
   memory_guard_end(&guard);
 }
@@ -276,19 +276,20 @@ enum line_kind { OPCODE_LINE, FUNCTION_LINE, SUPEROP_LINE };
 /* A line of a table. */
 struct line {
   const char *name;
-  const struct profile_superop *superop; /* of one, or NULL */
-  const char *type;                      /* of an opcode; "" without one */
+  const struct profile_superop *superop; /* NULL for other lines */
+  const char *type;                      /* type word of an opcode; "" if it has none */
   enum line_kind kind;
   uint64_t calls;
   const struct counts *counts;
 };
 
 struct lines {
-  struct line *items; /* NULL without memory: no such table */
+  struct line *items; /* NULL if memory ran out: the table is left out */
   size_t count;
 };
 
-/* Most time first, then most work, then by name: the order of a table is reproducible. */
+/* Puts most time first, then most work, then sorts by name, so that the order is reproducible.
+ */
 static int compare_lines(const void *a, const void *b) {
   const struct line *x = a, *y = b;
   if (x->counts->seconds != y->counts->seconds) {
@@ -336,7 +337,7 @@ static struct lines row_lines(const struct profile *p, const struct rows *rows,
   return lines;
 }
 
-/* ---- for people ---- */
+/* ---- text ---- */
 
 static const double second_ns = 1e9;
 
@@ -344,12 +345,12 @@ static double gigabytes_per_second(const struct counts *c) {
   return c->seconds > 0 ? (double)c->bytes / c->seconds / 1e9 : 0;
 }
 
-/* Whether superoperators ran where compiled functions do: on the host. */
+/* Returns whether superoperators ran on the host, as compiled functions do. */
 static bool on_host(const struct profile *p) {
   return p->statistics.launches == 0;
 }
 
-/* At the end of a line: "  [split: INDEX, 2 pack] v * w". */
+/* Prints the end of a line: "  [split: INDEX, 2 pack] v * w". */
 static void print_superop(const struct profile *p, FILE *out, const struct profile_superop *s) {
   if (on_host(p)) {
     fprintf(out, "  [%s%s%s]", s->compiled, *s->reasons ? ": " : "", s->reasons);
@@ -357,7 +358,8 @@ static void print_superop(const struct profile *p, FILE *out, const struct profi
   fprintf(out, " %s", s->formula);
 }
 
-/* The number of a superoperator stands in the name's column, what it is at the end. */
+/* The number of a superoperator is in the column of names, its description at the end of the
+ * line. */
 static void print_table(const struct profile *p, FILE *out, const char *title,
                         const struct lines *lines) {
   fprintf(out, "\n%-28s %12s %16s %10s %12s %7s %8s\n", title, "calls", "elements", "bytes",
@@ -384,7 +386,7 @@ static const char *const bound_text[CHUNK_BOUNDS] = {[CHUNK_FORCED] = "--chunks"
                                                      [CHUNK_LIMIT] = "memory limit",
                                                      [CHUNK_DISTRIBUTED] = "ranks"};
 
-/* What most calls of a function that was cut were bound by. */
+/* Returns what limited most calls of a function that were cut. */
 static const char *main_bound(const struct row_cuts *cuts) {
   unsigned most = 0;
   for (unsigned k = 1; k < CHUNK_BOUNDS; k++) {
@@ -397,7 +399,7 @@ static unsigned profile_threads_of(const struct cut_counts *c) {
   return c->threads > 0 ? c->threads : 1;
 }
 
-/* A line for each function of which calls were cut; without any, nothing. */
+/* Prints a line for each function with calls that were cut; nothing if there are none. */
 static void print_cuts(const struct profile *p, FILE *out) {
   bool title = false;
   for (uint32_t i = 0; i < p->functions.list.count; i++) {
@@ -421,7 +423,7 @@ static void print_cuts(const struct profile *p, FILE *out) {
 /* The tables in the order in which they are printed. */
 enum { OPCODE_TABLE, SUPEROP_TABLE, FUNCTION_TABLE, TABLES };
 
-/* What the back end did beside computing on the host; nothing if it did nothing. */
+/* Prints what the back end did besides computing on the host; nothing if it did nothing. */
 static void print_device(const struct profile *p, FILE *out) {
   if (p->tuned) fprintf(out, "tuning values of %s\n", p->tuned);
   const struct cvl_statistics *s = &p->statistics;
@@ -438,7 +440,7 @@ static void print_device(const struct profile *p, FILE *out) {
           (double)s->wait_ns / second_ns);
 }
 
-/* What this process sent to others of its job; nothing if it is alone. */
+/* Prints what this process sent to others of its job; nothing if it is alone. */
 static void print_sent(const struct profile *p, FILE *out) {
   const struct cvl_statistics *s = &p->statistics;
   char bytes[NUMBER_TEXT_MAX];
@@ -475,7 +477,7 @@ static void print_tables(const struct profile *p, FILE *out, const struct lines 
   print_cuts(p, out);
 }
 
-/* ---- for programs ---- */
+/* ---- JSON ---- */
 
 static void json_counts(FILE *out, const struct counts *c) {
   fprintf(out,
@@ -497,7 +499,7 @@ static void json_superop(FILE *out, const struct profile_superop *s, bool host) 
   json_string(out, s->reasons);
 }
 
-/* "opcode" and "type", "number", "formula" and so on, or "name". */
+/* Prints "opcode" and "type"; or "number", "formula" and so on; or "name". */
 static void json_name(FILE *out, const struct line *line, bool host) {
   switch (line->kind) {
   case SUPEROP_LINE:
@@ -552,7 +554,7 @@ static void json_cuts(const struct profile *p, FILE *out) {
   fputs("]", out);
 }
 
-/* The same keys for every back end. */
+/* Prints the same keys for every back end. */
 static void json_device(const struct profile *p, FILE *out) {
   const struct cvl_statistics *s = &p->statistics;
   fputs(" \"backend\": ", out);

@@ -1,8 +1,8 @@
-/* profiled.c - one instruction with its counts and its time, for the profile and the trace.
+/* profiled.c - executes one instruction with its counts and its time, for the profile and the
+ * trace.
  *
- * Only a machine with options.profile or options.trace comes here. Operations are waited for
- * one by one, so that the time of each is its own: such a run is slower than others on an
- * asynchronous back end.
+ * It is only used with options.profile or options.trace. Each operation is waited for, so that
+ * its time is its own. On an asynchronous back end such a run is slower than others.
  */
 #include "vinterp/machine/machine-private.h"
 
@@ -11,8 +11,8 @@
 #include <inttypes.h>
 #include <string.h>
 
-/* Elements of a vector, segments of a descriptor; 0 for a pair. Sizes that are deferred are
- * waited for. */
+/* Returns the elements of a vector, or the segments of a descriptor; 0 for a pair. Waits for
+ * deferred sizes. */
 static uint64_t profiled_elements(const struct machine *m, const struct value *v) {
   struct cvl_size size = {.bound = v->form != VALUE_PAIR};
   if (v->form == CVL_VECTOR) size = m->backend->length(m->context, &v->flat);
@@ -26,7 +26,7 @@ static uint64_t profiled_bytes_of(const struct value *v, uint64_t n) {
   return n * (vector ? elem_info((enum cvl_elem)v->flat.elem)->bytes : sizeof(int64_t));
 }
 
-/* ---- an instruction being measured ---- */
+/* ---- measuring an instruction ---- */
 
 struct measured {
   struct profile_entry entry;
@@ -34,7 +34,7 @@ struct measured {
   double begin;
 };
 
-/* Adds n operands or results to what was read or written. */
+/* Adds n operands or results to the counts of what was read or written. */
 static void profiled_measure(const struct machine *m, struct measured *x, uint64_t *count,
                              const struct value *v, uint32_t n) {
   for (uint32_t k = 0; k < n; k++) {
@@ -45,7 +45,7 @@ static void profiled_measure(const struct machine *m, struct measured *x, uint64
   }
 }
 
-/* Waits for the instruction, which has left n results; false if it failed after all. */
+/* Waits for the instruction, which has left n results. Returns false if it has failed. */
 static bool profiled_finish(struct machine *m, struct measured *x, uint32_t location,
                             struct value *results, uint32_t n) {
   struct machine_site site = {m->site, location};
@@ -104,15 +104,15 @@ bool operation_profiled(struct machine *m, uint32_t location, enum opcode op,
   return true;
 }
 
-/* How often the elements are gone through if the superoperator is executed node by node; what
- * only spreads or moves elements is no elementwise pass, alone or in a superoperator. */
+/* Returns how often elements are visited if the superoperator is executed node by node. Nodes
+ * that only spread or move elements are no elementwise passes, alone or in a superoperator. */
 static uint32_t elementwise_nodes(const struct superop *op) {
   uint32_t n = 0;
   for (uint32_t k = 0; k < op->node_count; k++) n += op->nodes[k].role == ROLE_MAP;
   return n;
 }
 
-/* Whether every descriptor is known to be of one segment. */
+/* Returns whether every descriptor is known to have one segment. */
 static bool profiled_is_flat(struct machine *m, const struct superop *op) {
   bool flat = true;
   for (uint32_t p = 0; p < op->param_count; p++) {
@@ -122,7 +122,7 @@ static bool profiled_is_flat(struct machine *m, const struct superop *op) {
   return flat;
 }
 
-/* What is asked in an arena of its own, and copied from it. */
+/* A question that is answered in a separate arena, from which the answer is copied. */
 struct question {
   const struct superop *op;
   bool flat, compiled;
@@ -135,7 +135,7 @@ static void profiled_ask(struct arena *arena, void *context) {
   snprintf(q->left, sizeof q->left, "%s", left);
 }
 
-/* Without memory for it, row 0. */
+/* Makes a row; returns row 0 if memory runs out. */
 static uint32_t new_row(struct machine *m, uint32_t superop, bool flat) {
   const struct superop *op = m->program->superops[superop];
   struct question q = {.op = op, .flat = flat};
@@ -150,8 +150,8 @@ static uint32_t new_row(struct machine *m, uint32_t superop, bool flat) {
   return profile_superop(m->profile, &(struct profile_superop){superop, way, q.left, formula});
 }
 
-/* The row that an execution counts in, which is looked up where the same has been executed
- * before: a plan takes longer than many executions. */
+/* Returns the row in which an execution counts. It is looked up if the same has been executed
+ * before, since a plan takes longer than many executions. */
 static uint32_t superop_row(struct machine *m, uint32_t superop, bool flat) {
   uint64_t key = map_mix(superop_hash(m->program->superops[superop]), superop);
   key = map_mix(key, 2 * (uint64_t)flat + fused_was_one_pass(m));

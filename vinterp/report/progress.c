@@ -1,5 +1,6 @@
-/* progress.c - the status line of long runs. It is written with single calls of write, so that
- * it never mixes with what streams have buffered, and again only a few times a second. */
+/* progress.c - the status line of long runs. Single calls of write print it, so it never mixes
+ * with buffered text of streams. It is drawn only a few times a second.
+ */
 #include "vinterp/report/progress.h"
 #include "base/number.h"
 #include <stdio.h>
@@ -16,7 +17,7 @@ static double progress_now(void) {
   return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
 }
 
-/* A line that cannot be written is no reason to end a run: switches the display off instead. */
+/* If the line cannot be written, the display is switched off, and the run goes on. */
 static void progress_put(struct progress *p, const char *bytes, size_t n) {
   if (write(p->fd, bytes, n) < 0) p->fd = -1;
 }

@@ -1,4 +1,4 @@
-/* trace.c - see trace.h. Times are in microseconds, as the format wants them. */
+/* trace.c - see trace.h. The format has times in microseconds. */
 #include "vinterp/report/trace.h"
 
 #include "vinterp/report/json.h"

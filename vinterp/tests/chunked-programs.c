@@ -6,7 +6,8 @@
 
 #define BEGIN "let-form \"test\" i64 f64 entry MAIN\n"
 
-/* Seven instances: v1 a descriptor with segments of all sorts, v2 its elements, v3 a column. */
+/* Makes seven instances: v1 is a descriptor with segments of all sorts, v2 their elements, v3
+ * a column. */
 #define RAGGED(results)                                                                        \
   BEGIN "fun MAIN () -> (" results ")\n"                                                       \
         "v0 = CONST SEGDES 7\n"                                                                \
@@ -15,23 +16,24 @@
         "v2 = CONST INT (10 11 12 20 21 30 40 41 42 43 50 51 52 53 54)\n"                      \
         "v3 = CONST INT (1 2 3 4 5 6 7)\n"
 
-/* Seven instances with a column of these numbers, and the body's only call. */
+/* Makes seven instances with a column of these numbers, and calls BODY only. */
 #define COLUMN(numbers, result)                                                                \
   BEGIN "fun MAIN () -> (" result ")\n"                                                        \
         "v0 = CONST SEGDES 7\n"                                                                \
         "v1 = CONST INT (" numbers ")\n"                                                       \
         "v2: " result " = call BODY v0 v1\nyield v2\nend\n"
 
-/* v1 is a column: v2 and v3 are as many elements in each instance as it says, by number. */
+/* In BODY v1 is a column of lengths: v2 is the descriptor of these, v3 the positions in each
+ * segment. */
 #define BODY_INDEX                                                                             \
   "fun BODY (v0: SEGDES, v1: INT) -> (INT) instances shared each -> each\n"                    \
   "v20 = CONST INT 0\nv21 = CONST INT 1\n"                                                     \
   "v22 = DIST INT v20 v0\nv23 = DIST INT v21 v0\n"                                             \
   "v2 = MAKE_SEGDES v1\nv3 = INDEX v22 v23 v2\n"
 
-/* A loop that instances leave after as many rounds as the column says: v2 begins with it less a
- * number, and grows by 1 in each round, which divides by it. INNER is called by each round with
- * the instances' descriptor and that divisor. */
+/* A loop that instances leave after as many rounds as the column says. v2 begins with the
+ * column less a number, and grows by 1 in each round. Each round calls INNER with the
+ * instances' descriptor and v2, which INNER may divide by. */
 #define LOOP_OF_ROUNDS(less)                                                                   \
   "fun BODY (v0: SEGDES, v1: INT) -> (INT) instances shared each -> each\n"                    \
   "v3 = CONST INT " less "\nv4 = DIST INT v3 v0\nv2 = - INT v1 v4\n"                           \

@@ -6,10 +6,10 @@
 
 struct chunked {
   const char *name, *text;
-  const char *word; /* of the diagnostic; NULL: it does not fail */
+  const char *word; /* part of the diagnostic; NULL: the program does not fail */
 };
 
-/* 1,000 instances with so many elements each. */
+/* A program with 1,000 instances that need so many elements each. */
 #define CHUNKED_NEEDS(elements)                                                                \
   "let-form \"test\" i64 f64 entry MAIN\n"                                                     \
   "fun MAIN () -> (INT)\n"                                                                     \

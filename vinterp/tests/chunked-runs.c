@@ -27,7 +27,7 @@ static void chunked_runs_expect_same(const struct chunked *p, const struct ran *
                    chunks.n, ran->diags, whole->diags);
 }
 
-/* With chunks of all sizes as uncut. */
+/* Expects the same with chunks of all sizes as without chunks. */
 void chunked_expect_all(const struct chunked *p, struct machine_options options) {
   struct ran whole =
       run_chunked(p->text, test_options(), (struct machine_chunks){.mode = MACHINE_CHUNKS_OFF});
@@ -50,7 +50,7 @@ const char *chunked_text(const char *name) {
   return NULL;
 }
 
-/* Each allocation fails once: of a chunk, which then is halved, or elsewhere, which is an
+/* Lets each allocation fail once: in a chunk, which is then halved, or elsewhere, which is an
  * error. */
 void chunked_sweep(const char *name, struct machine_options options,
                    struct machine_chunks chunks) {
@@ -73,8 +73,8 @@ void chunked_sweep(const char *name, struct machine_options options,
   ran_free(&whole);
 }
 
-/* The same where there is a fault: it is that of the uncut run, or the lack of memory. Without
- * memory there are no calls in the message. */
+/* Does the same with a fault: that of the run without chunks is reported, or the lack of
+ * memory. If there is no memory, the message has no calls. */
 void chunked_sweep_fault(const char *name, struct machine_options options, uint64_t instances) {
   enum { MOST = 500 };
   const struct machine_chunks chunks = {MACHINE_CHUNKS_FIXED, instances};

@@ -1,4 +1,4 @@
-/* fixture.c - running programs from strings and keeping what they say. */
+/* fixture.c - runs programs from strings and keeps their output. */
 #include "vinterp/tests/fixture.h"
 
 #include "cvl/oracle/oracle.h"
@@ -15,7 +15,7 @@ struct machine_options test_options(void) {
   return options;
 }
 
-/* A FILE that collects into memory. */
+/* Opens a FILE that collects into memory. */
 static FILE *fixture_collect(char **text, size_t *size) {
   FILE *file = open_memstream(text, size);
   if (!file) abort();
@@ -92,7 +92,7 @@ static void load_and_run(struct ran *ran, const char *text,
   machine_free(machine);
 }
 
-/* The same; of what cannot even be read for want of memory nothing is known. */
+/* Does the same. If memory runs out during loading, nothing is known of the program. */
 static void load_and_run_guarded(struct ran *ran, const char *text,
                                  const struct machine_options *options, enum form form,
                                  struct arena *arena, struct diag_list *diags) {

@@ -1,5 +1,5 @@
-/* programs.h - the programs that every back end and every way of running has to agree on, and
- * those that every one has to refuse in the same words.
+/* programs.h - programs that every back end and every way of running must agree on, and
+ * programs that all must refuse in the same words.
  */
 #ifndef RAVEL_VINTERP_PROGRAMS_H
 #define RAVEL_VINTERP_PROGRAMS_H
@@ -10,10 +10,10 @@ struct program {
   const char *name, *text, *expected;
 };
 
-/* Line 1 makes the operands, line 2 is the instruction at fault. */
+/* A program whose line 1 makes the operands, and line 2 is the instruction at fault. */
 struct faulty {
   const char *text;
-  const char *words[6]; /* in this order */
+  const char *words[6]; /* found in this order */
 };
 
 extern const struct program programs[];

@@ -15,7 +15,7 @@
 
 DELAYED_BACKEND(delayed_oracle, "delayed", cvl_oracle_backend)
 
-/* Whoever calls programs of one machine. */
+/* A caller of programs in one machine. */
 struct caller {
   struct heap heap;
   struct arena arena;
@@ -33,7 +33,7 @@ static void call_begin(struct caller *c, struct machine_options options) {
   cr_assert(c->machine);
 }
 
-/* All programs have been forgotten and all values released. */
+/* Expects that all programs have been forgotten and all values released. */
 static void call_end(struct caller *c) {
   cr_expect_eq(machine_statistics(c->machine).live_bytes, 0);
   machine_free(c->machine);
@@ -41,7 +41,7 @@ static void call_end(struct caller *c) {
   cr_expect_eq(c->heap.live, 0);
 }
 
-/* With two programs. */
+/* Forgets two programs, and ends. */
 static void end_both(struct caller *c, struct machine_program *p, struct machine_program *q) {
   machine_forget(c->machine, p);
   machine_forget(c->machine, q);
@@ -53,7 +53,7 @@ static const char *call_message(const struct caller *c) {
   return n ? c->diags.list.items[n - 1].message : "";
 }
 
-/* The entry is the last function. */
+/* Builds a program whose entry is the last function. */
 static const struct ir_program *call_built(struct caller *c, const char *text) {
   return program_of_last(&c->arena, text, c->options.widths, &c->diags);
 }
@@ -72,7 +72,7 @@ static enum machine_outcome test_call(struct caller *c, struct machine_program *
                       &c->diags);
 }
 
-/* A call with one argument and one result that succeeds. */
+/* Makes a call with one argument and one result, which must succeed. */
 static struct cvl_value call_apply(struct caller *c, struct machine_program *p,
                                    struct cvl_value argument) {
   struct cvl_value result = {0};
@@ -91,7 +91,7 @@ static void call_release(struct caller *c, struct cvl_value *v, uint64_t n) {
   for (uint64_t k = 0; k < n; k++) machine_release(c->machine, &v[k]);
 }
 
-/* With values and a program. */
+/* Releases values and a program, and ends. */
 static void call_end_with(struct caller *c, struct cvl_value *values, uint64_t count,
                           struct machine_program *p) {
   call_release(c, values, count);
@@ -99,7 +99,7 @@ static void call_end_with(struct caller *c, struct cvl_value *values, uint64_t c
   call_end(c);
 }
 
-/* INTs of 64 bits, or the lengths of a descriptor. */
+/* Expects INTs of 64 bits, or the lengths of a descriptor. */
 static void call_expect_ints(struct caller *c, const struct cvl_value *v, uint64_t n,
                              const int64_t *expected) {
   enum { MOST = 8 };
@@ -210,7 +210,7 @@ static const char recursive[] =
     "CONST INT (1 1 1) + INT CPOP 1 1 CALL DOWN ENDIF RET "
     "FUNC FN CONST INT 10 CALL DOWN RET";
 
-/* x * x + x and x + 10 by turns, from the results of the call before. */
+/* Computes x * x + x and x + 10 in turn, each from the result of the call before. */
 static void take_turns(struct machine_options options) {
   struct caller c;
   call_begin(&c, options);
@@ -381,7 +381,7 @@ Test(test_call, an_exit_has_no_results) {
 
 /* ---- every allocation fails once ---- */
 
-/* Whatever has been made is given back by the caller. */
+/* Makes programs and values, which the caller releases. */
 static bool all_of_it(struct caller *c, const struct ir_program *first,
                       const struct ir_program *second, struct cvl_value *made) {
   const struct machine_item item = {.kind = MACHINE_INT, .length = 3, .as.ints = numbers};
@@ -424,7 +424,7 @@ Test(test_call, failing_allocations) {
 
 static const char iota[] = "FUNC MAIN RET FUNC FN CONST INT 0 CONST INT 1 CPOP 1 2 MAKE_SEGDES "
                            "INDEX RET";
-/* Long before so many calls are open that memory ends. */
+/* The run is stopped long before so many calls are open that memory runs out. */
 static const char endless[] =
     "FUNC MAIN RET FUNC FIB COPY 1 0 CONST INT 2 < INT IF ELSE COPY 1 0 CONST INT 1 - INT "
     "CALL FIB CPOP 1 1 CONST INT 2 - INT CALL FIB + INT ENDIF RET "
@@ -446,7 +446,7 @@ Test(test_call, memory_that_values_hold_counts) {
   call_end_with(&c, &n, 1, p);
 }
 
-/* Calls that only `stop` ends. */
+/* Makes a machine whose calls only `stop` ends. */
 static void begin_stoppable(struct caller *c, struct stop *stop) {
   struct machine_options options = test_options();
   options.stop = stop;
@@ -483,7 +483,7 @@ static bool call_refuse(void *data) {
   return ++*(int *)data < 3;
 }
 
-/* By another thread, or by the progress function at its third call. */
+/* Another thread interrupts, and then the progress function at its third call. */
 Test(test_call, calls_are_interrupted) {
   int shown = 0;
   struct stop stop = {.signal = &interrupt, .progress_data = &shown};
@@ -576,7 +576,7 @@ Test(test_call, every_call_writes) {
   for (int k = 0; k < 3; k++) {
     cr_assert_eq(test_call(&c, p, NULL, 0, ok, 2), MACHINE_DONE, "%s", call_message(&c));
     cr_expect_eq(ok[0].as.b, 1);
-    cr_expect_eq(ok[1].as.b, 0); /* nowhere to write to */
+    cr_expect_eq(ok[1].as.b, 0); /* there is no stream to write to */
     call_release(&c, ok, 2);
     cr_expect_eq(size, 6 * (size_t)(k + 1));
   }
@@ -625,8 +625,8 @@ static void fill_squares(void *with, uint64_t first, uint64_t n, void *to) {
   for (uint64_t i = 0; i < n; i++) ((int64_t *)to)[i] = (int64_t)((first + i) * (first + i));
 }
 
-/* Where the back end has no memory in common with the host, what is borrowed, made or lent is
- * copied. */
+/* If the back end shares no memory with the host, values that are imported, generated or
+ * exported are copied. */
 Test(test_call, values_are_copied_where_they_cannot_be_shared) {
   struct cvl_backend table;
   for (int seed = -1; seed < 4; seed++) {

@@ -1,5 +1,5 @@
-/* test-chunks.c - batch calls, cut into chunks of all sizes: the same results and the
- * same diagnostics as uncut.
+/* test-chunks.c - batch calls, cut into chunks of all sizes. They have the same results and
+ * diagnostics as without chunks.
  */
 #include "cvl/delayed.h"
 #include "cvl/oracle/oracle.h"
@@ -50,7 +50,7 @@ static const char tail_cut[] =
     "fun BODY (v0: SEGDES, v1: INT) -> (INT) instances shared each -> each\n"
     "v2 = * INT v1 v1\nv3 = + INT v2 v1\nyield v3\nend\n";
 
-/* What fails between chunks, at the call, is not in the function that is called. */
+/* A fault between chunks, at the call, is not in the called function. */
 static unsigned at_the_call(struct machine_options options) {
   enum { MOST = 100 };
   unsigned faults = 0;
@@ -80,10 +80,10 @@ Test(chunks, every_allocation_fails_once_before_a_fault) {
   chunked_sweep_fault("sizes that disagree, in one chunk", test_options(), 2);
 }
 
-/* 80 MB, and as much for each intermediate result. */
+/* It needs 80 MB, and as much for each intermediate result. */
 static const char needs_much[] = CHUNKED_NEEDS(10000);
 
-/* A chunk of all but one instance needs 100 times the memory that there is. */
+/* A chunk of all instances except one needs 100 times the available memory. */
 Test(chunks, a_lack_of_memory_halves_a_chunk) {
   struct machine_options options = test_options();
   options.memory_limit = 1600 * 1024;
@@ -97,7 +97,7 @@ Test(chunks, a_lack_of_memory_halves_a_chunk) {
   ran_free(&ran);
 }
 
-/* One instance cannot be halved: the fault is that of the uncut run. */
+/* One instance cannot be halved: the fault is that of the run without chunks. */
 Test(chunks, an_instance_that_does_not_fit_is_an_error) {
   struct machine_options options = test_options();
   options.memory_limit = 800 * 1024;
@@ -121,7 +121,7 @@ Test(chunks, a_limit_of_depth_is_reported_where_it_is_met) {
   ran_free(&ran);
 }
 
-/* A mark that is not true is an error with numbers, not a wrong result. */
+/* A wrong mark is an error with numbers, not a wrong result. */
 Test(chunks, sizes_are_checked) {
   static const char text[] =
       "let-form \"test\" i64 f64 entry MAIN\n"

@@ -1,5 +1,6 @@
 /* test-columns.c - streams that are files of arrays: columns in order, of the right type, and
- * files that change only when a value is complete. */
+ * files that change only when a value is complete.
+ */
 #include "vinterp/tests/directory.h"
 
 #include <criterion/criterion.h>
@@ -36,7 +37,7 @@ static int64_t columns_must_open(const char *name, enum stream_mode mode) {
   return n;
 }
 
-/* A file of (int, float) rows: (7, 0.5), (-8, 2.0). */
+/* Writes a file of (int, float) rows: (7, 0.5), (-8, 2.0). */
 static void write_rows(const char *name, enum stream_mode mode) {
   const int64_t lengths[] = {2};
   const int32_t ints[] = {7, -8};
@@ -76,7 +77,8 @@ static void columns_expect_rows(const char *name, enum stream_mode mode) {
   cr_assert(stream_close(s, n).ok);
 }
 
-/* Lengths and bools are ints in an array: each is what it is read as, or that is a failure. */
+/* Lengths and bools are ints in an array. They can be read as any of these types if they fit.
+ */
 Test(columns, lengths_and_bools_move_as_such) {
   const int64_t lengths[] = {2};
   const uint8_t bools[] = {1, 0};
@@ -149,7 +151,7 @@ Test(columns, opening_fails_with_a_reason) {
                         "float64 where the program wants");
   cr_assert_eq(n, STREAM_NULL);
   cr_assert(try_open("[(if:v.npy", STREAM_READ_NPY, &n).ok);
-  cr_assert_eq(n, 3); /* what failed left nothing open */
+  cr_assert_eq(n, 3); /* failures left no stream open */
 }
 
 Test(columns, memory_may_run_out_anywhere) {

@@ -1,5 +1,5 @@
-/* test-consumer.c - results that go to a consumer chunk by chunk: the same as without one,
- * whatever the chunks are; faults, and failures of the consumer.
+/* test-consumer.c - results that go to a consumer chunk by chunk. They are the same as without
+ * a consumer, whatever the chunks are. Also faults, and failures of the consumer.
  */
 #include "vinterp/tests/fixture.h"
 
@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- a back end that borrows, by copying ---- */
+/* ---- a back end that imports, by copying ---- */
 
 static struct cvl_backend table;
 
@@ -35,9 +35,9 @@ enum { RESULTS = 4, MOST = 1000, MOST_FAILURES = 200 };
 struct memory {
   unsigned takes; /* a bit for each result */
   unsigned puts, wholes;
-  uint64_t asked; /* bytes of the least result that it wants; 0: it is not asked */
-  uint64_t bytes; /* of the last one that it was asked for */
-  unsigned fail_put, fail_whole; /* the call with this number, from 1 on */
+  uint64_t asked; /* least bytes of a result that it wants; 0: `wants` is not set */
+  uint64_t bytes; /* bytes of the last result that `wants` was called for */
+  unsigned fail_put, fail_whole; /* number of the call that fails, from 1 on */
   uint64_t totals[RESULTS], counts[RESULTS];
   int64_t elements[RESULTS][MOST];
 };
@@ -150,8 +150,7 @@ static struct machine_options in_chunks(uint64_t n) {
 
 struct streamed {
   const char *text;
-  unsigned
-      sunk; /* the results that the consumer has, of those that come from calls in chunks */
+  unsigned sunk; /* a bit for each result, from calls in chunks, that the consumer gets */
 };
 
 static const struct streamed programs[] = {
@@ -160,9 +159,9 @@ static const struct streamed programs[] = {
     {BODIES "FUNC FN CALL FOR_EACH CALL UP_TO RET", 2},
     {BODIES "FUNC MID CALL FOR_EACH CALL UP_TO RET FUNC FN CALL MID CONST INT 5 CPOP 2 1 RET",
      4},
-    /* used as well */
+    /* the result is used as well */
     {BODIES "FUNC FN CALL FOR_EACH CALL SQUARE COPY 1 0 COPY 1 0 + INT RET", 1},
-    /* no result, or none only */
+    /* the value is no result, or only one of its uses is */
     {BODIES "FUNC FN CALL FOR_EACH CALL SQUARE COPY 1 0 + INT RET", 0},
     {BODIES "FUNC MID CALL FOR_EACH CALL SQUARE RET\n"
             "FUNC FN COPY 1 0 CALL MID POP 1 0 RET",
@@ -190,7 +189,8 @@ static void consumer_expect_same(const struct run_of *a, const struct run_of *b,
   }
 }
 
-/* Which results are where the consumer has put them, and no others are lent. */
+/* Returns which results are where the consumer has put them. Expects that no other results are
+ * lent. */
 static unsigned sunk(const struct run_of *r, const struct memory *m) {
   unsigned found = 0;
   for (uint64_t k = 0; k < r->results.count; k++) {
@@ -234,7 +234,7 @@ Test(consumer, it_gets_sizes_that_are_known) {
   test_consumer_end(&r);
 }
 
-/* The argument and two times the same, of which one is another vector. */
+/* The results are the argument twice, and an equal vector. */
 Test(consumer, an_argument_may_be_a_result) {
   struct memory memory = {.takes = 15};
   struct run_of r;
@@ -253,7 +253,7 @@ Test(consumer, an_argument_may_be_a_result) {
   test_consumer_end(&r);
 }
 
-/* Of 8 segments, if it wants 64 bytes. */
+/* Results with lengths of 8 segments go to the consumer if it wants 64 bytes. */
 Test(consumer, lengths_go_there_in_the_end) {
   for (uint64_t asked = 63; asked <= 65; asked++) {
     struct memory memory = {.takes = 1, .asked = asked};
@@ -277,8 +277,10 @@ Test(consumer, lengths_go_there_in_the_end) {
 
 Test(consumer, a_repeated_run_has_none) {
   struct memory memory = {.takes = 15};
-  const struct machine_consumer consumer = {
-      .takes = test_consumer_takes, .put = test_consumer_put, .whole = test_consumer_whole, .with = &memory};
+  const struct machine_consumer consumer = {.takes = test_consumer_takes,
+                                            .put = test_consumer_put,
+                                            .whole = test_consumer_whole,
+                                            .with = &memory};
   double seconds[1];
   struct machine_repetition twice = {.runs = 1, .consumer = &consumer, .seconds = seconds};
   struct run_of r;

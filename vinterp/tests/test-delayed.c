@@ -1,6 +1,6 @@
-/* test-delayed.c - the machine on a back end that does everything late: the same results, and
- * faults found long after they happened are reported with the source location and the calls of
- * their own time.
+/* test-delayed.c - the machine on a back end that does everything late. Results are the same.
+ * Faults that are found long after they happened are reported with the source location and the
+ * calls of their own time.
  */
 #include "cvl/delayed.h"
 #include "cvl/oracle/oracle.h"
@@ -45,7 +45,7 @@ Test(delayed, faults_are_reported_as_if_found_at_once) {
   }
 }
 
-/* The division fails in the seventh of many calls that all return before anybody asks. */
+/* The division fails in the seventh of many calls, which all return before anybody asks. */
 Test(delayed, the_trace_is_that_of_the_fault) {
   static const char text[] =
       "FUNC MAIN CONST INT 20 CALL LOOP RET\n"
@@ -71,7 +71,8 @@ Test(delayed, the_trace_is_that_of_the_fault) {
   ran_free(&prompt);
 }
 
-/* Of the tail calls before a fault the latest is shown, and the call before all of them. */
+/* The trace shows the latest of the tail calls before a fault, and the call before all of
+ * them. */
 Test(delayed, tail_calls_are_in_the_trace) {
   static const char text[] =
       "FUNC MAIN CONST INT 20 CALL BEGIN RET\n"
@@ -97,8 +98,8 @@ Test(delayed, tail_calls_are_in_the_trace) {
   ran_free(&prompt);
 }
 
-/* Of several faults the first in program order is reported, although the machine itself finds
- * the second at once. */
+/* The first of several faults in program order is reported, although the machine finds the
+ * second one at once. */
 Test(delayed, an_earlier_fault_comes_first) {
   static const char *const words[] = {
       "test.vcode:2:1: error: / INT: division by zero at element 1", NULL};
@@ -111,7 +112,7 @@ Test(delayed, an_earlier_fault_comes_first) {
   }
 }
 
-/* A loop that scalars decide asks the back end for nothing. */
+/* A loop that depends on scalars only never asks the back end. */
 static void expect_fault_before_loop(const char *fault, const char *said) {
   char text[256];
   snprintf(text, sizeof text,
@@ -147,7 +148,7 @@ Test(delayed, no_output_after_a_fault) {
   }
 }
 
-/* More operations than the history keeps between two waits. */
+/* There are more operations than the history keeps between two waits. */
 Test(delayed, the_history_may_overflow) {
   static const char text[] =
       "FUNC MAIN CONST INT (0 0) CONST INT 30000 CALL LOOP RET\n"

@@ -1,4 +1,4 @@
-/* test-faults.c - what a user reads when a program fails: source location, values, calls. */
+/* test-faults.c - the messages of a program that fails: source location, values, calls. */
 #include "vinterp/tests/fixture.h"
 #include "vinterp/tests/programs.h"
 #include <criterion/criterion.h>
@@ -35,7 +35,8 @@ Test(faults, without_stack_code_the_same_is_reported) {
   }
 }
 
-/* Stack code calls a function whose own stack code is gone. Its last function is typed. */
+/* Stack code calls a function whose own stack code does not exist any more. Its last function
+ * is typed. */
 Test(faults, arguments_that_do_not_fit_a_let_form_are_reported_at_the_call) {
   static const struct faulty f = {
       "FUNC MAIN CONST INT 1 CONST BOOL T IF CONST FLOAT 2.0\nCALL ADD ELSE ENDIF RET\n"
@@ -52,8 +53,8 @@ Test(faults, arguments_that_do_not_fit_a_let_form_are_reported_at_the_call) {
   ran_free(&ran);
 }
 
-/* Violations of kinds and of the stack's depth, on a path that the loader cannot be sure of:
- * reported when it is reached, by the stack interpreter. */
+/* Violations of kinds and of the stack's depth, on paths that the loader cannot check. The
+ * stack interpreter reports them when it reaches them. */
 static const struct faulty violations[] = {
     {"FUNC MAIN CONST BOOL T CALL G RET FUNC G IF CONST INT 1 CONST FLOAT 1.0\n+ INT "
      "ELSE CONST INT 1 ENDIF RET",
@@ -79,8 +80,8 @@ Test(faults, violations_are_reported_where_they_happen) {
   }
 }
 
-/* Stack code calls a function with arguments of other kinds than it was inferred for: the error
- * is reported inside it. */
+/* Stack code calls a function with arguments of other kinds than those for which it was
+ * inferred. The error is reported inside the function. */
 Test(faults, arguments_of_other_kinds_run_as_stack_code) {
   EXPECT_FAULT("FUNC MAIN CONST INT 1 CONST BOOL T IF CONST FLOAT 2.0 CALL ADD ELSE ENDIF RET\n"
                "FUNC ADD + INT RET",

@@ -1,5 +1,5 @@
-/* test-fused.c - superoperators: the same results and the same errors as the instructions they
- * were made of, in one pass, node by node, late, and from stack code.
+/* test-fused.c - superoperators have the same results and errors as the instructions of which
+ * they were made: in one pass, node by node, late, and from stack code.
  */
 #include "base/tests/memory.h"
 #include "cvl/delayed.h"
@@ -18,7 +18,7 @@ enum { SEEDS = 20 };
 
 static struct cvl_backend late, declining;
 
-/* A back end that would rather not. */
+/* Declines every superoperator. */
 static struct cvl_kernel *decline(struct cvl_context *context, const struct superop *op) {
   (void)context;
   (void)op;
@@ -27,7 +27,7 @@ static struct cvl_kernel *decline(struct cvl_context *context, const struct supe
 
 static const struct cvl_superops declines = {.prepare = decline};
 
-/* Ways to run: the oracle in one pass, and node by node; then the delaying back end. */
+/* The ways to run: the oracle in one pass, and node by node; then the delaying back end. */
 enum { ONE_PASS, DECLINING, DELAYED, WAYS = DELAYED + SEEDS };
 
 static struct machine_options way(int k, bool checked) {
@@ -44,7 +44,7 @@ static struct machine_options way(int k, bool checked) {
   return options;
 }
 
-/* What a program prints, or else the words of its error, in every way. */
+/* Expects that a program prints this, or fails with these words, in every way. */
 static void expect_every_way(const char *definitions, const char *program, const char *expected,
                              const char *const *words) {
   char text[2000];
@@ -86,14 +86,14 @@ static const struct example programs[] = {
     {"FUNC MAIN CONST INT (1 2 3 4) CONST BOOL (T F T T) CONST INT (3 1) MAKE_SEGDES FUSED 1 "
      "RET",
      "( 14 16 )\n( 1 9 16 )\n[ 2 1 ]\n"},
-    /* sizes that are known only when it is executed */
+    /* sizes that are known only during the run */
     {"FUNC MAIN CONST INT (1 2 3 4) CONST BOOL (T F T T) CONST SEGDES 4 PACK INT "
      "COPY 1 1 I_TO_B CPOP 1 1 FUSED 1 RET",
      "( 26 )\n( 1 9 16 )\n[ 3 ]\n"},
     {"FUNC MAIN CONST INT (3 1 2) CONST INT (2 2 0 1) CONST SEGDES 3 CONST SEGDES 4 FUSED 2 "
      "RET",
      "( 102 102 103 101 )\n"},
-    /* one variable for two operands, needed again later and not */
+    /* one variable is two operands, and needed later or not */
     {"FUNC MAIN CONST INT (3 4) CONST INT (1 1) + INT COPY 1 0 COPY 1 0 FUSED 3 RET",
      "( 4 5 )\n( 16 25 )\n( 8 10 )\n"},
     {"FUNC MAIN CONST INT (3 4) CONST INT (1 1) + INT COPY 1 0 FUSED 3 RET",
@@ -112,7 +112,7 @@ Test(fused, programs_print_what_they_should) {
 
 /* ---- loops ---- */
 
-/* How often a number can be halved before it is 1 or less; one that does not end. */
+/* OP0 counts how often a number can be halved before it is at most 1; OP1 does not end. */
 #define LOOPS                                                                                  \
   "fused OP0#1 ($0 : INT, $1 : SEGDES) =\n"                                                    \
   "  $2 = (DIST INT @ (CONST INT 1) $1) $3 = (DIST INT @ (CONST INT 0) $1)\n"                  \
@@ -134,7 +134,7 @@ Test(fused, loops) {
     expect_every_way(LOOPS, loops[p].text, loops[p].expected, NULL);
 }
 
-/* A back end that is asked for a pass, and the library that does without. */
+/* The back end runs the loop, and the library does if that declines. */
 Test(fused, endless_loops) {
   static const char *const late_report[] = {"the time limit of 0.05 seconds is over", NULL};
   static const char text[] = LOOPS "FUNC MAIN CONST INT (1 2 3) FUSED 1 RET";
@@ -159,8 +159,8 @@ Test(fused, endless_loops) {
 
 /* ---- combinations ---- */
 
-/* The greatest of each segment, and where it is; texts as numbers and powers of 10, one behind
- * the other, scanned and then gathered by index. */
+/* OP0 finds the greatest element of each segment, and its position. OP1 and OP2 concatenate
+ * texts as numbers with powers of 10: in a scan, and in a scatter by index. */
 #define COMBINATIONS                                                                           \
   "fused OP0#1 ($0 : INT, $1 : INT, $2 : SEGDES) =\n"                                          \
   "  $3 = (CONST INT -1) $4 $5 = (COLUMN INT @ $0) $6 $7 = (COLUMN INT @ $1)\n"                \
@@ -192,7 +192,7 @@ Test(fused, combinations) {
       {"FUNC MAIN CONST INT () CONST INT () CONST SEGDES 0 FUSED 0 RET", "( -1 )\n( -1 )\n"},
       {"FUNC MAIN CONST INT () CONST INT () CONST SEGDES () FUSED 0 RET", "( )\n( )\n"},
       {SCATTER("(0 2 0 0 2)"), "( 6134 7 825 )\n( 10000 10 1000 )\n"},
-      /* sizes that are known only when it is executed */
+      /* sizes that are known only during the run */
       {"FUNC MAIN CONST INT (1 2 3 4) CONST BOOL (T F T T) CONST SEGDES 4 PACK INT "
        "COPY 1 1 CPOP 1 1 FUSED 0 RET",
        "( 4 )\n( 4 )\n"},
@@ -238,7 +238,7 @@ static const struct {
     {"FUNC MAIN CONST INT (3 1 2) CONST INT (2 3 -1 1) CONST SEGDES 3 CONST SEGDES 4\n"
      "FUSED 2 RET",
      {"error: BPERMUTE INT: index 3 at position 1 is outside segment 0, whose length is 3"}},
-    /* the node that comes first, and not the lowest element; a node's origin comes first */
+    /* the first node is reported, not the lowest element; a node's origin comes first */
     {"FUNC MAIN CONST INT (1 2 3) CONST INT (1 1 0) CONST INT (1 2 3) CONST INT (0 1 1) FUSED "
      "4 "
      "RET",
@@ -259,7 +259,7 @@ Test(fused, errors_are_those_of_the_nodes) {
     expect_every_way(DEFINITIONS, faults[f].text, NULL, faults[f].words);
 }
 
-/* Of a fault in a superoperator and one before it, the one before is reported. */
+/* A fault before a superoperator is reported, and not that of the superoperator. */
 Test(fused, an_earlier_fault_comes_first) {
   static const char *const words[] = {"test.vcode:17:1: error: / INT: division by zero", NULL};
   for (int k = 0; k < 2 * WAYS; k++) {
@@ -292,7 +292,7 @@ Test(fused, kinds_are_checked_in_stack_code) {
 
 /* ---- ownership ---- */
 
-/* Which operands of the latest superoperator were handed over, one character each. */
+/* Whether each operand of the latest superoperator was handed over, as one character. */
 static char handed_over[8];
 
 static bool run_and_note(struct cvl_context *context, uint64_t site, struct cvl_kernel *kernel,
@@ -329,7 +329,7 @@ Test(fused, operands_are_handed_over_at_their_last_use) {
 
 /* ---- counting ---- */
 
-/* What the JSON of the profile says of the whole run for a key. */
+/* Returns the number for a key in the JSON of the profile of a whole run. */
 static unsigned long fused_counted(const char *text, const char *key,
                                    struct machine_options options) {
   struct diag_list diags;
@@ -361,7 +361,7 @@ Test(fused, counts_one_instruction_and_its_operands_and_results) {
     cr_expect_eq(fused_counted(one, "\"instructions\": ", options), 2, "way %d", k);
     cr_expect_eq(fused_counted(one, "\"work\": ", options), 18, "way %d", k);
     cr_expect_eq(fused_counted(one, "\"bytes\": ", options), 18 * 8, "way %d", k);
-    if (k / 2 < DELAYED) /* which may decline */
+    if (k / 2 < DELAYED) /* the delaying back end may decline */
       cr_expect_eq(fused_counted(one, "\"passes\": ", options), k / 2 == ONE_PASS ? 2 : 3,
                    "way %d", k);
     cr_expect_eq(fused_counted(single, "\"passes\": ", options), 0, "way %d", k);

@@ -1,11 +1,11 @@
-/* test-items.c - runs that take and leave host data, and what is known of their failures. */
+/* test-items.c - runs that take and leave host data, and the parts of their failures. */
 #include "vinterp/tests/fixture.h"
 
 #include "cvl/oracle/oracle.h"
 #include <criterion/criterion.h>
 #include <string.h>
 
-/* A program at hand. */
+/* A run of a program. */
 struct evaluation {
   struct heap heap;
   struct arena arena;
@@ -88,7 +88,7 @@ static bool counted_to_host(struct cvl_context *c, const struct cvl_value *v, ui
   return cvl_oracle_backend.to_host(c, v, first, n, data);
 }
 
-/* A device takes as long for few elements as for many: each result is fetched once. */
+/* A device takes as long for few elements as for many, so each result is fetched once. */
 Test(items, narrow_results_are_fetched_at_once) {
   enum { COUNT = 100000 };
   struct cvl_backend backend = cvl_oracle_backend;
@@ -112,7 +112,7 @@ Test(items, narrow_results_are_fetched_at_once) {
   items_end(&e);
 }
 
-/* ---- results that a back end lends ---- */
+/* ---- results that a back end exports ---- */
 
 enum { LENT = 3 };
 static const int64_t lent_ints[LENT] = {5, 6, 7};
@@ -130,7 +130,8 @@ static bool borrow_copy(struct cvl_context *c, uint64_t site, enum cvl_elem elem
   return ok;
 }
 
-/* Vectors of LENT elements only; what it lends is elsewhere, so that a copy would show. */
+/* Exports vectors of LENT elements only. The exported elements differ, so that a copy would be
+ * noticed. */
 static bool lend_some(struct cvl_context *c, const struct cvl_value *v,
                       struct cvl_export *exported) {
   if (cvl_oracle_backend.length(c, v).bound != LENT) return false;
@@ -139,7 +140,7 @@ static bool lend_some(struct cvl_context *c, const struct cvl_value *v,
   return true;
 }
 
-/* Those of 32 bits are widened, hence copied. */
+/* Elements of 32 bits are widened, so they are copied. */
 Test(items, wide_results_are_lent) {
   struct cvl_backend backend = cvl_oracle_backend;
   const struct cvl_sharing sharing = {borrow_copy, lend_some};
@@ -273,7 +274,7 @@ Test(items, a_failure_is_known_by_its_parts) {
   items_end(&e);
 }
 
-/* Whatever allocation fails, it is an error and nothing is left behind. */
+/* If any allocation fails, that is an error and no memory is lost. */
 Test(items, failing_allocations) {
   static const int64_t ints[] = {10, 20, 30};
   const struct machine_item item = {.kind = MACHINE_INT, .length = 3, .as.ints = ints};

@@ -1,4 +1,4 @@
-/* test-limits.c - depth, memory, time and interruption end in ordinary errors. */
+/* test-limits.c - limits of depth, memory and time, and interrupts, end in ordinary errors. */
 #include "vinterp/tests/fixture.h"
 #include <criterion/criterion.h>
 #include <signal.h>
@@ -28,7 +28,7 @@ Test(limits, recursion_too_deep) {
   }
 }
 
-/* Calls that end a function take no frame, also of two functions in turn. */
+/* Calls that end a function take no frame, even of two functions in turn. */
 Test(limits, tail_calls_are_not_counted) {
   static const char *const texts[] = {
       "FUNC MAIN CONST INT 30000 CONST INT 0 CALL DOWN RET\n"
@@ -50,7 +50,7 @@ Test(limits, tail_calls_are_not_counted) {
   }
 }
 
-/* Arguments that change their order, more of them than results, vectors among them. */
+/* Arguments change their order; there are more of them than results, and vectors among them. */
 Test(limits, tail_calls_pass_arguments) {
   static const char text[] =
       "FUNC MAIN CONST INT (1 2) CONST INT (30 40) CONST INT 5001 CALL TURN RET\n"
@@ -66,7 +66,7 @@ Test(limits, tail_calls_pass_arguments) {
   }
 }
 
-/* What is done behind a call needs its frame. */
+/* Instructions behind a call need its frame. */
 Test(limits, other_calls_are_counted) {
   static const char *const words[] = {"CALL: more than 3 calls are open", NULL};
   static const char text[] = "FUNC MAIN CONST INT 9 CALL DOWN RET\n"
@@ -89,7 +89,7 @@ Test(limits, runaway_recursion_runs_into_memory_or_depth) {
                                       NULL};
   struct ran ran =
       run_text("FUNC MAIN CONST INT 1 CALL G RET\nFUNC G COPY 1 0 CALL G RET", options);
-  /* G never returns: it may also be run as stack code. */
+  /* G never returns, so it may be run as stack code, too. */
   cr_expect(failed_with(&ran, words), "%s", ran.diags);
   ran_free(&ran);
 }
@@ -146,7 +146,7 @@ Test(limits, pairs_nested_deeply_are_freed) {
   ran_free(&ran);
 }
 
-/* Results that do not fit into memory at once are printed whole all the same. */
+/* Results that do not fit into memory at once are printed whole nevertheless. */
 Test(limits, results_beyond_memory) {
   struct machine_options options = test_options();
   options.memory_limit = 1 << 24;
@@ -160,7 +160,7 @@ Test(limits, results_beyond_memory) {
   ran_free(&ran);
 }
 
-/* IFs nested deeper than a C stack would bear. */
+/* IFs are nested deeper than a C stack would allow. */
 Test(limits, deep_nesting) {
   enum { DEEP = 20000 };
   static char text[64 + DEEP * 32];

@@ -1,4 +1,4 @@
-/* test-machine.c - programs and what they print: the same typed, checked and profiled. */
+/* test-machine.c - programs print the same when they are typed, checked or profiled. */
 #include "base/tests/memory.h"
 #include "vinterp/tests/fixture.h"
 #include "vinterp/tests/programs.h"
@@ -35,8 +35,8 @@ Test(machine, checked_execution_agrees) {
   }
 }
 
-/* As the optimiser leaves it: there is nothing to run checked, nor any name but the let-form's.
- */
+/* The optimiser leaves such programs: they have no stack code to run checked, and no names
+ * except those of the let-form. */
 Test(machine, typed_functions_need_no_stack_code) {
   for (size_t k = 0; k < program_count; k++) {
     struct machine_options options = test_options();
@@ -130,7 +130,7 @@ Test(machine, may_run_again) {
   fclose(options.out);
 }
 
-/* A machine is part of somebody's process: SIGPIPE would end it. */
+/* A machine is part of another process, which SIGPIPE would end. */
 Test(machine, results_that_nobody_reads_are_an_error_not_a_signal) {
   static const char text[] = "FUNC MAIN CONST INT (1 2) RET";
   int ends[2];

@@ -1,6 +1,6 @@
-/* test-memory.c - every allocation fails once: an ordinary error each time, or the right
- * result; nothing leaks (the sanitizer of the test build watches the vectors) and nothing half
- * is printed.
+/* test-memory.c - every allocation fails once. Each time the run has an ordinary error, or the
+ * right result. Nothing leaks (the sanitizer of the test build watches the vectors), and no
+ * part of a result is printed.
  */
 #include "vinterp/tests/fixture.h"
 #include <criterion/criterion.h>
@@ -29,7 +29,8 @@ static const struct tiny programs[] = {
 
 enum { PROGRAMS = sizeof programs / sizeof programs[0] };
 
-/* Whether the run ended well; if not, that it ended in an error and printed nothing. */
+/* Returns whether the run ended well; if not, expects that it ended in an error and printed
+ * nothing. */
 static bool ended_well(const struct tiny *p, const struct ran *ran, uint64_t n) {
   bool well = ran->loaded && ran->outcome == MACHINE_DONE;
   cr_expect_str_eq(ran->out, well ? p->expected : "", "failure %lu of %s", n, p->text);
@@ -56,8 +57,8 @@ Test(memory, every_allocation_of_loading_fails_once) {
 static void memory_sweep(struct machine_options options) {
   for (size_t k = 0; k < PROGRAMS; k++) {
     uint64_t failures = 0;
-    /* Odd numbers fail the machine, even ones the back end: two runs that end well are the
-     * end of both. */
+    /* Odd numbers fail in the machine, even ones in the back end. So two runs in sequence that
+     * end well show that both are done. */
     for (uint64_t n = 1, well = 0; well < 2; n++) {
       options.fail_allocation = n;
       struct ran ran = run_with(programs[k].text, "(7 8)", options, 0);

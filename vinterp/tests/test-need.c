@@ -1,6 +1,5 @@
-/* test-need.c - what is learned from chunks (chunk-need.c): lines through what was measured,
- * and that neither way of executing a call, by the machine alone or by its team, is given up
- * for ever.
+/* test-need.c - needs of chunks (chunk-need.c): lines go through measured points, and neither
+ * way of executing a call, by the machine alone or by its team, is given up for ever.
  */
 #include "vinterp/machine/machine-private.h"
 
@@ -14,7 +13,7 @@ struct measured {
   struct machine machine;
 };
 
-/* A team is only looked at for whether there is one. */
+/* The team is never used; only its existence matters. */
 static void need_begin(struct measured *x) {
   *x = (struct measured){0};
   x->machine.needs = &x->need;
@@ -29,7 +28,7 @@ static void learn(struct measured *x, bool team, double weight, double seconds) 
   cr_expect_eq(whole.spent, seconds);
 }
 
-/* A call that one way has executed in so many seconds. */
+/* Ends a call that was executed in one way, in so many seconds. */
 static void end_call(struct measured *x, bool team, double seconds) {
   struct cut cut = {.spent = seconds, .counts.threads = team ? 2 : 0};
   chunk_measure_cut(&x->machine, &cut);
@@ -40,8 +39,8 @@ static double need_expected(const struct measured *x, bool team) {
   return chunk_line_at(&way->seconds, WEIGHT);
 }
 
-/* After so many calls by one way the other, which took `factor` times as long when it was
- * measured, is expected to be the faster; 0: never. */
+/* Returns after how many calls in one way the other one is expected to be faster. That took
+ * `factor` times as long when it was measured. Returns 0 if it never is. */
 static int calls_until_tried(bool chosen, double seconds, double factor) {
   struct measured x;
   need_begin(&x);
@@ -89,6 +88,6 @@ Test(need, a_line_goes_through_the_fixed_part) {
   learn(&x, false, 8000, 2.0 + 8.0);
   cr_expect_float_eq(x.need.alone.seconds.fixed, 2.0, 1e-9);
   cr_expect_float_eq(x.need.alone.seconds.each, 1e-3, 1e-12);
-  /* What only one way has been measured of stands for both. */
+  /* If only one way has been measured, its time stands for both. */
   cr_expect_float_eq(x.need.team.seconds.fixed, 2.0, 1e-9);
 }

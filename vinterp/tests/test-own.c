@@ -1,5 +1,5 @@
-/* test-own.c - results that processes write together, each its own elements: here by the only
- * one, which has all of them, or those of a range.
+/* test-own.c - results that processes write together, each its own elements. Here there is
+ * only one process, which has all elements, or those of a range.
  */
 #include "vinterp/tests/fixture.h"
 
@@ -13,8 +13,8 @@
 
 static struct cvl_backend table;
 static struct {
-  uint64_t from, to; /* the elements of this process; to == 0: all */
-  bool fails;        /* read_own does */
+  uint64_t from, to; /* range of this process's elements; to == 0: all */
+  bool fails;        /* whether read_own fails */
 } own;
 
 static unsigned process(struct cvl_context *c) {
@@ -61,7 +61,7 @@ static unsigned stops(struct cvl_context *c, uint64_t epoch, unsigned wish) {
   return wish;
 }
 
-/* No call is worth it. */
+/* Distributes no call. */
 static bool own_distribute(struct cvl_context *c, uint64_t site,
                            struct cvl_distributed_call *d) {
   (void)c, (void)site, (void)d;
@@ -83,10 +83,10 @@ static const struct cvl_processes processes = {.process = process,
 enum { MOST = 20000 };
 
 struct memory {
-  bool lengths;         /* it wants to know no more than that they are equal */
-  unsigned begun, ends; /* results */
-  uint64_t enough;      /* elements; 0: all */
-  uint64_t begin, end;  /* elements that have come */
+  bool lengths;         /* whether it only wants to know that lengths are equal */
+  unsigned begun, ends; /* numbers of results */
+  uint64_t enough;      /* elements after which it wants no more; 0: it wants all */
+  uint64_t begin, end;  /* range of the elements that have come */
   union {
     int64_t ints[MOST];
     double floats[MOST];
@@ -167,7 +167,7 @@ static void own_end(struct run_of *r) {
   cr_expect_eq(r->heap.live, 0);
 }
 
-/* 0, 3, 6 ... : 20,000 of them; as floats. */
+/* 20,000 numbers 0, 3, 6 ..., as ints or as floats. */
 #define THREES "CONST INT 0 CONST INT 3 CONST INT 20000 MAKE_SEGDES INDEX "
 #define FLOATS THREES "I_TO_F "
 

@@ -134,7 +134,7 @@ Test(print_narrow, elements) {
   prints(&v, "( 1.00000001490116e-01 -inf )\n");
 }
 
-/* A vector of many buffers: nothing is lost between them, and none is large. */
+/* A vector of many buffers: no text is lost between them, and no buffer is large. */
 Test(print, long_vectors) {
   enum { N = 100003 };
   int64_t *x = malloc(N * sizeof *x);

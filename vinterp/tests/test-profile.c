@@ -128,7 +128,7 @@ Test(profile, superoperators_of_a_device) {
       .op = OPC_FUSED, .type = TW_NONE, .read = 2, .written = 1, .passes = 1};
   e.superop = profile_superop(p, &plus);
   profile_instruction(p, profile_function(p, "F"), &e);
-  /* A device has other ways. */
+  /* On a device superoperators are executed in other ways. */
   profile_run(p, 1, &(struct cvl_statistics){.launches = 2});
   cr_assert(!strstr(profile_report(p, true), "compiled"));
   cr_assert(!strstr(profile_report(p, false), "[whole]"));
@@ -210,7 +210,7 @@ Test(profile, without_memory_everything_is_other) {
   }
 }
 
-/* What a thread has counted: rows have other numbers there. */
+/* Adds the profile of a thread, in which rows have other numbers. */
 Test(profile, another_profile_is_added) {
   heap_init(&heap, 0);
   struct profile *p = profile_new(&heap, "cpu", true), *x = profile_new(&heap, "cpu", true);

@@ -1,4 +1,5 @@
-/* test-read.c - reading values from text: what is accepted, what is refused, what is consumed.
+/* test-read.c - reading values from text: which texts are accepted and refused, and how many
+ * bytes are consumed.
  */
 #include "vinterp/io/streams.h"
 #include <criterion/criterion.h>
@@ -8,7 +9,7 @@
 
 static const struct widths WIDE = {CVL_I64, CVL_F64}, NARROW = {CVL_I32, CVL_F32};
 
-/* Streams whose standard input has this text. */
+/* Streams with this text as standard input. */
 struct fixture {
   struct heap heap;
   FILE *in;
@@ -273,7 +274,7 @@ Test(read, characters) {
   reads_chars(f, ",", -1, "", -1);
   read_done(f);
   f = with_bytes("abc", 3);
-  reads_chars(f, "", 3, "abc", -2); /* a limit of exactly what is left */
+  reads_chars(f, "", 3, "abc", -2); /* the limit is exactly the rest */
   reads_chars(f, "", 3, "", -1);
   read_done(f);
 }

@@ -1,4 +1,4 @@
-/* test-repeat.c - a program run again and again on the same arguments: every run is like the
+/* test-repeat.c - a program is run repeatedly on the same arguments. Every run is like the
  * first, superoperators are prepared once, and nothing is left behind.
  */
 #include "vinterp/tests/fixture.h"
@@ -75,7 +75,7 @@ static const struct machine_repetition timed = {.runs = RUNS},
 Test(test_repeat, every_run_is_like_a_single_one) {
   static const char *const texts[] = {
       "FUNC MAIN RET FUNC FN LENGTHS - INT CONST INT (7 7 7) + INT RET",
-      "FUNC MAIN RET FUNC FN LENGTHS POP 1 0 RAND RAND RET", /* from the seed each time */
+      "FUNC MAIN RET FUNC FN LENGTHS POP 1 0 RAND RAND RET", /* from the same seed each time */
       "FUNC MAIN RET FUNC FN LENGTHS COPY 1 0 + INT RET FUNC LAST CALL FN + INT RET"};
   struct cvl_backend late;
   for (size_t t = 0; t < sizeof texts / sizeof texts[0]; t++) {
@@ -108,7 +108,7 @@ Test(test_repeat, every_run_is_like_a_single_one) {
   }
 }
 
-/* ---- what stays in the back end ---- */
+/* ---- values that stay in the back end ---- */
 
 static unsigned uploads, prepared;
 
@@ -173,7 +173,7 @@ Test(test_repeat, counts_are_those_of_one_run) {
   repeat_end(&r);
 }
 
-/* ---- the world ---- */
+/* ---- effects ---- */
 
 Test(test_repeat, output_is_written_once) {
   for (int way = 0; way < 2; way++) {
@@ -230,7 +230,7 @@ Test(test_repeat, a_failure_ends_it) {
   }
 }
 
-/* Whatever allocation fails, in whichever run, it is an error and nothing is left behind. */
+/* If any allocation fails, in any run, that is an error and no memory is lost. */
 Test(test_repeat, failing_allocations) {
   enum { ENOUGH = 600 };
   struct outcomes o = {0};

@@ -49,7 +49,7 @@ static void must_write(int64_t n, const char *text) {
   cr_assert(stream_flush(s, n).ok);
 }
 
-/* Everything a stream still has. */
+/* Returns everything that a stream still has. */
 static const char *streams_rest(int64_t n) {
   static char text[4096];
   const bool none[256] = {false};
@@ -109,7 +109,7 @@ Test(streams, written_bytes_are_visible_after_a_flush) {
   int64_t to = streams_must_open("f", STREAM_WRITE), from = streams_must_open("f", STREAM_READ);
   must_write(to, "now");
   cr_assert_str_eq(streams_rest(from), "now");
-  must_write(to, "more"); /* the end of the file was not for ever */
+  must_write(to, "more"); /* the end of the file was not final */
   cr_assert_str_eq(streams_rest(from), "more");
 }
 
@@ -184,7 +184,7 @@ Test(streams, a_process_with_three_pipes) {
   cr_assert_str_eq(streams_rest(5), "");
 }
 
-/* Far more than the pipes hold, both ways: neither waits for the other. */
+/* Both sides write far more than the pipes hold, and neither waits for the other. */
 Test(streams, a_process_that_answers_while_it_is_written_to, .timeout = 100) {
   enum { BLOCK = 1 << 16, BLOCKS = 32 };
   int64_t ends[3] = {-1, -1, -1};
@@ -196,7 +196,7 @@ Test(streams, a_process_that_answers_while_it_is_written_to, .timeout = 100) {
     cr_assert(stream_flush(s, ends[0]).ok);
   }
   cr_assert(stream_close(s, ends[0]).ok);
-  for (int k = 1; k <= 2; k++) { /* the answer on standard output, and that on standard error */
+  for (int k = 1; k <= 2; k++) { /* the answers on standard output and on standard error */
     struct stream_value chars;
     int64_t stop;
     const bool none[256] = {false};

@@ -1,6 +1,6 @@
-/* test-threads.c - batch calls on several threads, each with chunks of its own: on the
- * CPU back end, since only it has sub-contexts. The same results and diagnostics as uncut on
- * the oracle.
+/* test-threads.c - batch calls on several threads, each with its own chunks. They run on the
+ * CPU back end, the only one with sub-contexts, and have the same results and diagnostics as
+ * without chunks on the oracle.
  */
 #include "cvl-cpu/cvl-cpu.h"
 #include "vinterp/tests/chunked-runs.h"
@@ -21,7 +21,7 @@ Test(threads, results_and_faults_are_those_of_the_uncut_run) {
   }
 }
 
-/* Which allocation it is that fails depends on who is first. */
+/* It depends on the order of threads which allocation fails. */
 Test(threads, every_allocation_fails_once) {
   static const char *const names[] = {
       "ragged, with a shared operand", "nested segments, and results that are operands",
@@ -44,7 +44,7 @@ Test(threads, a_machine_runs_again_after_a_fault) {
 
 /* ---- memory ---- */
 
-/* The chunk of 999 instances needs 100 times the memory that there is, beside another one. */
+/* The chunk of 999 instances needs 100 times the available memory, besides another one. */
 Test(threads, a_lack_of_memory_halves_a_chunk) {
   static const uint64_t sizes[] = {100, 500, 999};
   struct machine_options options = on_threads(3);
@@ -58,7 +58,7 @@ Test(threads, a_lack_of_memory_halves_a_chunk) {
   }
 }
 
-/* An instance fits alone, but not beside another one: they take turns. */
+/* An instance fits alone, but not beside another one, so they take turns. */
 Test(threads, an_instance_may_need_all_memory) {
   struct machine_options options = on_threads(3);
   options.memory_limit = 4 << 20;
@@ -82,7 +82,7 @@ Test(threads, an_instance_that_does_not_fit_is_an_error) {
 
 /* ---- limits ---- */
 
-/* Calls without end, in the last of seven instances. */
+/* The last of seven instances makes calls without end. */
 static const char endless[] =
     "let-form \"test\" i64 f64 entry MAIN\n"
     "fun MAIN () -> (INT)\nv0 = CONST SEGDES 7\nv1 = CONST INT (0 0 0 0 0 0 1)\n"

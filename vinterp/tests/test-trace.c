@@ -1,4 +1,4 @@
-/* test-trace.c - the trace is JSON that says what was executed, however the run ends. */
+/* test-trace.c - the trace is JSON with the executed instructions, however the run ends. */
 #include "base/tests/memory.h"
 #include "vinterp/report/trace.h"
 #include "vinterp/tests/fixture.h"
@@ -7,13 +7,13 @@
 
 TestSuite(trace, .init = memory_begin, .fini = memory_end);
 
-/* ---- a reader of JSON that only says whether it is some ---- */
+/* ---- a reader that only checks whether a text is JSON ---- */
 
 static const char *skip(const char *s) {
   return s + strspn(s, " \n");
 }
 
-/* Past the value at s; NULL if there is none. */
+/* Returns the address behind the value at s; NULL if there is none. */
 static const char *trace_value(const char *s) {
   s = skip(s);
   if (*s == '"') {
@@ -131,7 +131,7 @@ Test(trace, ends_well_however_the_run_ends) {
 
 /* ---- the writer ---- */
 
-/* A trace of the event, `count` times: from malloc. */
+/* Returns a trace that has the event `count` times, from malloc. */
 static char *trace_written(double begin, uint64_t most, const struct trace_event *e,
                            int count) {
   char *text;
