@@ -1,7 +1,7 @@
-/* fold.c - operations whose result is known at compile time: descriptors of their own
- * lengths, arithmetic on constants, gathers of all elements in order.
- *
- * Only patterns that lifting itself produces often; the optimiser does the rest. */
+/* fold.c - operations whose result is known while flattening: descriptors of lengths that are
+ * known, comparisons of known numbers, gathers of all elements in order. These are patterns that
+ * lifting itself produces often. The optimiser folds the rest.
+ */
 #include "neslc/flatten/private.h"
 
 static bool fold_is_int(struct flattener *f, ir_var v, int64_t x) {
@@ -15,10 +15,9 @@ static bool fold_is_small(int64_t x) {
   return x > -SMALL && x < SMALL;
 }
 
-/* Arithmetic and comparison of two known numbers that cannot overflow 32 bits. */
+/* Comparisons of known numbers. */
 static bool fold_numbers(struct flattener *f, enum opcode op, int64_t a, int64_t b,
                          ir_var *result) {
-  const bool small = fold_is_small(a) && fold_is_small(b);
   switch (op) {
   case OPC_LT: *result = emit_bool(f, a < b); return true;
   case OPC_LE: *result = emit_bool(f, a <= b); return true;
@@ -26,15 +25,6 @@ static bool fold_numbers(struct flattener *f, enum opcode op, int64_t a, int64_t
   case OPC_GE: *result = emit_bool(f, a >= b); return true;
   case OPC_EQ: *result = emit_bool(f, a == b); return true;
   case OPC_NE: *result = emit_bool(f, a != b); return true;
-  case OPC_ADD:
-    if (small) *result = emit_int(f, a + b);
-    return small;
-  case OPC_SUB:
-    if (small) *result = emit_int(f, a - b);
-    return small;
-  case OPC_MUL:
-    if (small) *result = emit_int(f, a * b);
-    return small;
   default: return false;
   }
 }
@@ -62,17 +52,6 @@ static bool is_all_positions(struct flattener *f, ir_var v, ir_var segdes) {
   const struct ir_binding *d = defined_by(f, v, OPC_INDEX);
   return d && d->operands[2] == segdes && fold_is_int(f, d->operands[0], 0) &&
          fold_is_int(f, d->operands[1], 1);
-}
-
-/* Whether an operand is the neutral number, so that the result is the other operand; not where
- * that is a number, too. A scalar is an operand beside scalars only. */
-static bool keeps_other(struct flattener *f, const ir_var *x, unsigned operand, int64_t neutral,
-                        ir_var *result) {
-  int64_t number;
-  const ir_var other = x[1 - operand];
-  if (!fold_is_int(f, x[operand], neutral) || known_int(f, other, &number)) return false;
-  *result = other;
-  return true;
 }
 
 /* A small known INT, or copies of one; *copies: the DIST that makes them, or NULL. */
@@ -136,25 +115,12 @@ bool fold_operation(struct flattener *f, enum opcode op, const ir_var *x, ir_var
     if (!known_int(f, x[0], &a) || a < 0) return false;
     *result = emit_one_segment(f, a);
     return true;
-  case OPC_EQ:
-  case OPC_LE:
-  case OPC_GE:
-    if (x[0] == x[1] && f->kinds.items[x[0]]->tag == IR_INT && constant_of(f, x[0]) &&
-        constant_of(f, x[0])->length == 1) {
-      *result = emit_bool(f, true);
-      return true;
-    }
-    break;
   case OPC_ADD:
-    if (keeps_other(f, x, 0, 0, result) || keeps_other(f, x, 1, 0, result)) return true;
     if (moved_series(f, op, x[0], x[1], result) || moved_series(f, op, x[1], x[0], result))
       return true;
     break;
-  case OPC_MUL:
-    if (keeps_other(f, x, 0, 1, result) || keeps_other(f, x, 1, 1, result)) return true;
-    break;
   case OPC_SUB:
-    if (keeps_other(f, x, 1, 0, result) || moved_series(f, op, x[0], x[1], result)) return true;
+    if (moved_series(f, op, x[0], x[1], result)) return true;
     break;
   case OPC_AND:
     if (known_bool(f, x[0], &p) && p) {
@@ -193,12 +159,6 @@ bool fold_operation(struct flattener *f, enum opcode op, const ir_var *x, ir_var
     *result = emit(f, OPC_DIST, (enum type_word)f->kinds.items[x[0]]->tag, 2,
                    (ir_var[]){x[0], d->operands[1]});
     return true;
-  case OPC_DIST: { /* over one element */
-    const struct vcode_constant *k = constant_of(f, x[1]);
-    if (!k || k->length != 1 || k->as.ints[0] != 1) return false;
-    *result = x[0];
-    return true;
-  }
   default: break;
   }
   if (known_int(f, x[0], &a) && opcode_info(op)->operands[1] && known_int(f, x[1], &b)) {
