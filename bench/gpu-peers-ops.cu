@@ -242,8 +242,7 @@ template <class T> void by_blas(data &d) {
   }
 }
 
-/* ---- segments: the shapes of segments.c, whose results have the same names ----
- */
+/* ---- segments: the shapes of segments.c, whose results have the same names ---- */
 
 int64_t length_of(int shape, uint64_t k, int64_t n) {
   switch (shape) {

@@ -38,7 +38,7 @@ template <class T> struct device_vector {
   device_vector &operator=(const device_vector &) = delete;
 };
 
-/* What is measured, and where it is written. */
+/* The rows to be measured, and where their results are written. */
 struct bench {
   cudaStream_t stream;
   cudaEvent_t start, stop;
@@ -62,8 +62,7 @@ void measure(bench &, const char *peer, const char *name, const char *elem, cons
              int64_t n, double bytes, const std::function<void()> &issue);
 
 /* Prepares a call of CUB, which is a function of scratch memory and its size: allocates the
- * memory.
- */
+ * memory. */
 template <class F> std::function<void()> with_scratch(std::vector<void *> &owned, F call) {
   size_t bytes = 0;
   void *scratch = nullptr;

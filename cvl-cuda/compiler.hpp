@@ -59,8 +59,7 @@ struct compiler {
 
   /* Uses kernels that were compiled ahead of time. The file has bytes as compile() of the
    * toolchain makes them, with many kernels. A file that cannot be used is reported and
-   * ignored. Called at most once.
-   */
+   * ignored. Called at most once. */
   void use_module(const std::string &file);
   /* Finds the kernel `name` of that module. Returns false if there is none. */
   bool in_module(const std::string &name, kernel_entry &entry);
@@ -73,8 +72,7 @@ struct compiler {
   void retain(compilation *);
   /* Waits until all requested modules that are on disk are ready, which takes milliseconds. */
   void settle_found();
-  /* Returns a kernel by its number; null if it is not ready, or never will be. Never waits.
-   */
+  /* Returns a kernel by its number; null if it is not ready, or never will be. Never waits. */
   const kernel_entry *poll(compilation *, size_t kernel = 0);
   /* Waits until the kernel is ready or has failed, and returns what poll() does. */
   const kernel_entry *wait(compilation *, size_t kernel = 0);
@@ -88,8 +86,7 @@ struct compiler {
   unsigned compiled() const { return compiled_; }
   unsigned found() const { return found_; }
   /* Returns the number of modules that the threads have or are to have. A thread that loads one
-   * may wait for the device.
-   */
+   * may wait for the device. */
   std::shared_ptr<const std::atomic<unsigned>> under_way() const { return work_; }
   /* Returns how many threads were started. */
   size_t threads() const { return threads_.size(); }

@@ -159,8 +159,7 @@ bool at_hand(context &, const cvl_value &);
 int64_t longest_on_host(const cvl_segdes &);
 
 /* Returns g(T{}) for the C type T of elements of type e. There are variants for INT only and
- * for FLOAT only.
- */
+ * for FLOAT only. */
 template <class G> auto with_type(cvl_elem e, G g) {
   switch (e) {
   case CVL_I32: return g(int32_t{});

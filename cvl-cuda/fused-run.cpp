@@ -264,7 +264,7 @@ void execution::finish_reductions(work &w, const fused_kernel &plan, const segme
   }
 }
 
-/* Gives the results of groups, once segments longer than a slot are finished. */
+/* Finishes segments longer than a slot, and gives the results of groups. */
 void execution::give_results(work &w, const fused_kernel &plan, const kernel_grid &grid,
                              const std::vector<void *> &partials, uint64_t after,
                              const std::vector<ref<cvl_vector>> &results) {

@@ -30,8 +30,7 @@ bool execution::may_claim() {
 }
 
 /* Returns whether nobody else reads a parameter, so that it may be overwritten. One object may
- * be several parameters.
- */
+ * be several parameters. */
 bool execution::is_only_use(uint32_t v) const {
   if (!values[v].owned || op.uses[v] != 1) return false;
   for (uint32_t p = 0; p < op.param_count; p++) {

@@ -119,8 +119,8 @@ void *heap::allocate(memory_space side, size_t bytes) {
 }
 
 /* Returns the size of the next region: a quarter of all regions so far. So they are few, and
- * the memory held is not far from what is needed. The size stays within the limit if possible,
- * but free memory in small ranges may take more. */
+ * the memory held is not far from what is needed. It exceeds the limit only if the
+ * free memory lies in ranges that are too small. */
 size_t heap::next_region(memory_space side, size_t least) {
   if (side == memory_space::host)
     return std::max(least, pinned.held == 0 ? (size_t)FIRST_PINNED : (size_t)PINNED);
@@ -163,10 +163,10 @@ bool heap::give_back() {
 
 /* ---- blocks ---- */
 
-/* Finds memory that no command of the window uses; else the next command could not be joined
- * with an earlier one, nor have its memory set before the window. Small blocks avoid used
- * memory, even in a new region, as long as small free ranges take at most half of the program's
- * peak. Large ones take the memory of the last block of about their size. */
+/* Finds memory that no command of the window uses. Otherwise the next command could not be
+ * joined with an earlier one, nor have its memory set before the window. Small blocks may take
+ * a new region for that, as long as small free ranges take at most half of the program's peak.
+ * Large blocks take the memory of the last block of about their size, used or not. */
 memory_range *heap::take_unused(memory_space side, size_t size) {
   memory_pool &p = pool_of(side);
   if (side == memory_space::device) p.free_waiting(order->first);

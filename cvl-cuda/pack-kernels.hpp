@@ -144,8 +144,7 @@ struct keep {
     shared_array<int64_t, threads / WARP> of_warp;
     shared_array<int64_t, 1> start; /* position of the first element that the tile keeps */
     /* For each row of WARP elements: its flags, and how many elements the tile keeps before it.
-     * The last entry has all.
-     */
+     * The last entry has all. */
     shared_array<uint32_t, KEEP_ROWS> bits;
     shared_array<int32_t, KEEP_ROWS + 1> kept;
     shared_array<uint32_t, KEEP_TILE> staged; /* 8 bytes: lower halves, then upper */

@@ -159,8 +159,7 @@ static void count_now(context &c, uint64_t site, int64_t n, pack_plan &plan) {
 static void pack_on_device(work &w, const cvl_value &v, const cvl_value &d, int64_t n,
                            pack_plan &plan, cvl_value *out, cvl_value *out_d) {
   /* A number that is only required proves nothing about the flags: the memory for all elements
-   * stays.
-   */
+   * stays. */
   if (!plan.counted && plan.kept && plan.kept->known && !plan.kept->required) {
     plan.counted = true;
     plan.count = plan.kept->value;

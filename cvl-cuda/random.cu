@@ -15,8 +15,8 @@ struct words {
   uint32_t a, b, c, d;
 };
 
-/* Philox 4x32-10 (Salmon, Moraes, Dror, Shaw: "Parallel random numbers: as easy as 1, 2, 3").
- */
+/* Philox 4x32-10 (Salmon, Moraes, Dror, Shaw: "Parallel random numbers: as easy as 1, 2,
+ * 3"). */
 HD words philox(uint64_t seed, uint64_t j, uint64_t k) {
   words w = {(uint32_t)j, (uint32_t)(j >> 32), (uint32_t)k, (uint32_t)(k >> 32)};
   uint32_t key0 = (uint32_t)seed, key1 = (uint32_t)(seed >> 32);

@@ -42,8 +42,7 @@ template <class F> __device__ void run_together(const F &f, int64_t n) {
 }
 /* The body stays in parameter memory: it may be too large for registers, and is indexed.
  * Without a number of blocks the compiler would spill registers to reach full occupancy; F may
- * have one.
- */
+ * have one. */
 template <class F>
 __global__ void __launch_bounds__(MAP_THREADS, resident_blocks<F>::value)
     kernel_together(const __grid_constant__ F f, int64_t n, const int64_t *n_at) {

@@ -36,8 +36,8 @@ struct toolchain {
    * target, options. Called only after open() or recall(). */
   virtual std::string identity() = 0;
 
-  /* -- opening may take longer than all else, so later processes get a note of its results --
-   */
+  /* -- opening may take longer than all else, so later processes get a note of its results
+   * -- */
 
   /* Returns what the compiler is asked for, which is the name of the note. If it is empty, no
    * note is kept. */

@@ -55,8 +55,7 @@ struct deferred {
 
 /* A vector is immutable. Its elements are in `host`, in `device` or in both, which are then
  * equal; or they are computed. In that case `kind` is not FROM_MEMORY, and no block is set
- * until the elements are needed.
- */
+ * until the elements are needed. */
 struct cvl_vector {
   uint32_t refs = 1;
   cvl_elem elem = CVL_I32;

@@ -37,8 +37,7 @@ template <class F> const char *cub_failure(F f) {
 
 /* Returns the bytes of memory that a call wants, by asking f(bytes). It is at least 1, since
  * CUB takes a null pointer for the question. An error here occurs again when the call itself is
- * made, and is reported then.
- */
+ * made, and is reported then. */
 template <class F> int64_t cub_scratch(F f) {
   size_t bytes = 0;
   if (cub_failure([&] { return f(bytes); })) cudaGetLastError();

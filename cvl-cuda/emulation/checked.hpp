@@ -45,7 +45,7 @@ bool reads(const void *, size_t width, size_t alignment, shared_cell *shared);
 bool writes(const void *, size_t width, size_t alignment, shared_cell *shared);
 bool changes(const void *, size_t width, size_t alignment); /* for atomic operations */
 bool shared_index(int64_t i, int64_t n);
-/* Returns the thread that runs now; it should be the one named. */
+/* Returns the thread that runs now. Reports an error if it is not the one named. */
 int64_t running_thread(int64_t named);
 /* Reports that a register that decides for all threads of a block differs between thread 0 and
  * this one. */

@@ -85,8 +85,7 @@ public:
   /* Returns whether what was done at a moment happened before what this thread does now. */
   bool ordered(const moment &before, const moment &now, const thread_state &) const;
   /* Returns what the thread did until now and knows, for the threads that a scope reaches. Its
-   * time goes on.
-   */
+   * time goes on. */
   by_scope release(const moment &now, thread_state &, scope);
   static void acquire(thread_state &, const by_scope &);
 

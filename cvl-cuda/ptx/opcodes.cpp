@@ -210,8 +210,8 @@ const std::vector<row> &rows() {
   return all;
 }
 
-/* Removes the modifiers that say how floats are rounded. The first one accepts only the
- * rounding of this interpreter, the other one any. */
+/* Returns the name without the modifiers that say how floats are rounded. To the nearest is the
+ * only way here; div, rcp and sqrt may also be approximate. */
 std::string without_rounding(const form &f) {
   std::string name = f.base();
   const bool near = name == "div" || name == "rcp" || name == "sqrt";

@@ -54,8 +54,8 @@ void races::split(page &p, uint64_t first) {
   w.width = 1;
 }
 
-/* Returns how many bytes the cell at this address stands for, at an access to an element of so
- * many bytes. */
+/* Returns how many bytes a cell stands for, at an access to an element of so many bytes. Splits
+ * the word's cells if their width is another. */
 unsigned races::width_at(page &p, uint64_t at, unsigned bytes) {
   word &w = p.words[at / WORD];
   if (w.launch != number_) w = {number_, bytes};

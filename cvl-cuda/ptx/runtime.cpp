@@ -109,8 +109,8 @@ device *opened() {
   return s.of.get();
 }
 
-/* Prints a fault when it is found: a caller who asks for it may only learn that there is one.
- */
+/* Prints a fault when it is found: a caller who asks for it may only learn that there is
+ * one. */
 bool faulted(const device &d) {
   state &s = all();
   if (d.fault().empty()) return false;

@@ -74,8 +74,7 @@ private:
 class round_trips {
 public:
   /* Notes that an instruction is executed; `global`: it accesses global memory. Returns how
-   * many more trips are waited for.
-   */
+   * many more trips are waited for. */
   unsigned executed(const instruction &, bool global);
 
 private:

@@ -36,7 +36,7 @@ static bool compiler_contains(const std::string &text, const char *words) {
 
 /* ---- a fictitious toolchain ---- */
 
-/* What a test wants of the toolchain, and what the toolchain saw. It belongs to the test. */
+/* A test says here what the toolchain does, and the toolchain what it saw. */
 struct script {
   std::atomic<bool> held{
       false}; /* compilations wait until this is false, or until they are stopped */
@@ -424,8 +424,7 @@ Test(compiler, takes_a_thread_a_processor_at_most) {
 }
 
 /* Threads find and keep kernels in one folder, and load none, so that a thread sanitizer can
- * check them.
- */
+ * check them. */
 Test(compiler, keeps_and_finds_kernels_from_several_threads) {
   temporary t;
   script s;

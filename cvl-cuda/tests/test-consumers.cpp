@@ -21,8 +21,8 @@ static const char with_sum[] =
     "$3 = (DIST INT @ $1 $2) $4 = (< INT @ $0 $3) $5 $6 = (PACK INT @ $0 $4 $2)\n"
     "$7 = (- INT @ $0 $3) $8 = (+_REDUCE INT @ $7 $2) $9 = (* INT @ $0 $7) -> $5 $6 $8 $9\n";
 
-/* Scans a difference and a flag, by kernels of their own; and gives a number for each position.
- */
+/* Scans a difference and a flag, by kernels of their own; and gives a number for each
+ * position. */
 static const char scanning[] =
     "fused OP0#1 ($0 : INT, $1 : INT, $2 : SEGDES) =\n"
     "$3 = (DIST INT @ $1 $2) $4 = (- INT @ $0 $3) $5 = (+_SCAN INT @ $4 $2)\n"
@@ -219,8 +219,7 @@ Test(scans, with_windows_of_chunks) {
 }
 
 /* The launches are copies to the device; memory set to zero, if a segment is long; and the
- * kernel of the scan.
- */
+ * kernel of the scan. */
 Test(scans, take_few_launches) {
   cr_expect_leq(consumers_expect_same(scanning_floats, {5000}).launches, 2);
   cr_expect_leq(consumers_expect_same(scanning_floats, {20000}).launches, 3);

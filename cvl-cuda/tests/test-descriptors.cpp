@@ -88,8 +88,7 @@ Test(descriptors, same_flags) {
 }
 
 /* Returns whether all segments are empty as kernels see them: the emulated device's memory can
- * be read.
- */
+ * be read. */
 static bool all_empty(const cvl_value &d) {
   const cvl_segdes &x = *d.as.segdes;
   const int64_t *offsets = (const int64_t *)(const void *)x.device_offsets->at;

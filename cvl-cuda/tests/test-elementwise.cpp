@@ -59,8 +59,7 @@ struct rig {
 /* ---- how indices are divided among blocks ---- */
 
 /* Returns how often each index is done by the threads of a grid, as run_tiles in prelude.hpp
- * does it.
- */
+ * does it. */
 static std::vector<int> times_done(int64_t n, int unroll, int64_t grid) {
   std::vector<int> times((size_t)n, 0);
   const map_tiles tiles(n, unroll, grid);

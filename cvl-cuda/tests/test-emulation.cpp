@@ -450,8 +450,7 @@ Test(checker, finds_a_read_between_phases_without_a_barrier_behind) {
 }
 
 /* This also holds for shared memory: nothing separates such a read from the next block of these
- * threads.
- */
+ * threads. */
 struct shared_between {
   enum { threads = 32 };
   struct shared {
@@ -628,8 +627,8 @@ Test(checker, finds_copies_on_the_device_behind_the_end) {
           });
 }
 
-/* As in the paper of 2012, a segment's number is written at its first element. The first
- * element of an empty segment is that of the next one, or the one behind the end. */
+/* Each segment's number is written at its first element, as in the paper of 2012. An empty
+ * segment has the first element of the next one, or the one behind the end. */
 struct marks {
   ptr<const int64_t> starts, lengths;
   ptr<int64_t> ids;

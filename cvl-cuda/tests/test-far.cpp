@@ -186,8 +186,7 @@ Test(far, pack_total) {
 /* ---- descriptors ---- */
 
 /* Writes offsets of the last tile: the totals of the two windows of 2^32 lengths before it
- * exist.
- */
+ * exist. */
 template <class T> static void offsets_of_far_lengths() {
   using totals = typename write_offsets<T>::totals;
   enum : int64_t { WINDOW_LEVEL = 4, WINDOW = (int64_t)1 << (OFFSETS_BITS + 20) };
@@ -326,8 +325,7 @@ Test(far, index) {
   progressions<int64_t>();
 }
 
-/* Only the description is made. It knows the sum as long as that fits.
- */
+/* Only the description is made. It knows the sum as long as that fits. */
 Test(far, index_and_dist_of_the_back_end) {
   emulated_session s("");
   const cvl_value zero = cvl_scalar_int(CVL_I64, 0), two = cvl_scalar_int(CVL_I64, 2);

@@ -58,8 +58,7 @@ struct program : emulated_session {
   program &operator=(const program &) = delete;
 
   /* Runs all superoperators, one after the other, on so many segments of one length. Returns
-   * their results.
-   */
+   * their results. */
   ints run(int64_t segments = 2, int64_t length = 4000) {
     const ints lengths((size_t)segments, length);
     ints of_segment, x, found;
@@ -126,8 +125,7 @@ Test(modules, have_as_many_kernels_as_they_may) {
 }
 
 /* Only the kernels of a superoperator that runs are requested. None is for short segments, as
- * there are none.
- */
+ * there are none. */
 Test(modules, are_of_single_superoperators_where_nobody_says_that_all_are_prepared) {
   temporary t;
   program p(t, true);

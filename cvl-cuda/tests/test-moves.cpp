@@ -10,8 +10,8 @@
 
 using ravel::pointer_to;
 
-/* WINDOW: each window takes a launch that reports its end to the host. MANY: PERMUTE by marks.
- */
+/* WINDOW: each window takes a launch that reports its end to the host. MANY: PERMUTE by
+ * marks. */
 enum { WINDOW = 1, FEW = 1000, SOME = 6000, MANY = (1 << 16) + 5 };
 
 static const std::vector<size_t> sizes = {FEW, SOME, MANY};

@@ -244,8 +244,7 @@ static bool compute_once(session &s, cvl_error &fault, std::string &text) {
 }
 
 /* Returns whether operands that are still held are as they were uploaded. If there is no memory
- * to read one, it is skipped.
- */
+ * to read one, it is skipped. */
 static bool intact(session &s) {
   s.good = true;
   const ints *const uploaded[] = {&s.in.x, &s.in.defaults, &s.in.backwards};

@@ -16,8 +16,8 @@ using namespace ravel;
 /* ---- spans over a device whose clock the tests set ---- */
 
 /* A host that issues commands at `now`, and a device that executes them in order, as soon as it
- * can. Events are numbered as they are recorded; `done` is how many are known to have passed.
- */
+ * can. Events are numbered as they are recorded; `done` is how many are known to have
+ * passed. */
 struct test_device final : event_clock {
   uint64_t now = 0, free = 0; /* free: when the device has finished its commands */
   uint64_t last = 0, done = UINT64_MAX;
@@ -214,8 +214,7 @@ Test(time, of_more_launches_than_events_is_the_time_of_all) {
   s.end();
 }
 
-/* Whichever call fails, no time is made up, and everything that was made is given back.
- */
+/* Whichever call fails, no time is made up, and everything that was made is given back. */
 Test(time, a_clock_that_fails_adds_nothing) {
   for (uint64_t n = 1; n < 60; n++) {
     test_device d;

@@ -140,8 +140,7 @@ Test(transfers, take_no_more_memory_than_two_buffers) {
   cr_assert_leq(s.c->memory.pinned.regions.size(), pinned + 1, "the early one");
 }
 
-/* A program may have as much as fits, not half of it: bytes under way are not counted.
- */
+/* A program may have as much as fits, not half of it: bytes under way are not counted. */
 Test(transfers, are_not_counted) {
   for (size_t n : {500, 100000}) {
     cvl_options o{};

@@ -297,8 +297,7 @@ Test(ptx_machine, a_lock) {
   }
 }
 
-/* The first block waits for the last one; blocks of a look-back wait in the other direction.
- */
+/* The first block waits for the last one; blocks of a look-back wait in the other direction. */
 Test(ptx_machine, a_block_waits_for_another) {
   static const char waits[] = R"(
   mov.u32 %r1, %ctaid.x;
@@ -531,8 +530,8 @@ Test(ptx_machine, post_dominators) {
                                                  "mov.u32 %r1, 2;\njoin:\n@%p1 bra join;\n"
                                                  "@%p1 exit;\nmov.u32 %r2, 1;"))
                          ->find("k");
-  /* 0 ld, 1 setp, 2 bra, 3 mov, 4 bra, 5 mov (left), 6 bra (join), 7 exit, 8 mov, 9 ret, 10 end
-   */
+  /* 0 ld, 1 setp, 2 bra, 3 mov, 4 bra, 5 mov (left), 6 bra (join), 7 exit, 8 mov, 9 ret, 10
+   * end */
   const std::vector<uint32_t> p = post_dominators(k);
   const std::vector<uint32_t> wanted = {1, 2, 6, 4, 6, 6, 7, 11, 9, 11, 11, 11};
   cr_assert(k.code.size() == 11 && p == wanted);

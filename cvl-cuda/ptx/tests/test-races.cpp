@@ -183,8 +183,7 @@ Test(ptx_races, launches_are_ordered) {
 
 /* Threads write to memory of the host. Then one of them writes the word that the host waits
  * for: the first thread of a block, or that of the last block to reach a counter in memory of
- * the device.
- */
+ * the device. */
 static std::string delivery(const std::string &barrier, const std::string &fence,
                             const std::string &count, const std::string &behind) {
   return std::string(own) + "st.global.u64 [%q1], 7;\n" + barrier +

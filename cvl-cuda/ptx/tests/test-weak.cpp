@@ -11,7 +11,7 @@ using namespace ravel::ptx;
 
 enum { TIMES = 2000, RESULTS = 8 /* the first word of results */ };
 
-/* What threads did in one run: the words from RESULTS on, followed by x and y. */
+/* The outcome of one run: the words from RESULTS on, followed by x and y. */
 typedef std::vector<uint64_t> outcome;
 
 /* ---- programs ---- */
