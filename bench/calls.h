@@ -1,4 +1,4 @@
-/* calls.h - the operations of the contract as what struct work calls. */
+/* calls.h - the operations of the contract as functions that struct work calls. */
 #ifndef RAVEL_BENCH_CALLS_H
 #define RAVEL_BENCH_CALLS_H
 

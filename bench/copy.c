@@ -1,5 +1,5 @@
-/* copy.c - see copy.h. Only the handful of calls of the driver that a copy takes, declared here
- * as the driver's manual has them: nothing of CUDA is needed to build this. */
+/* copy.c - see copy.h. The few calls of the driver that a copy takes are declared here as in
+ * the driver's manual, so that the build needs nothing of CUDA. */
 #include "bench/copy.h"
 
 #include <dlfcn.h>

@@ -11,10 +11,11 @@ struct copier {
   struct driver *driver;
 };
 
-/* Buffers of so many bytes on the first GPU. NULL if all is well, else why not. */
+/* Allocates two buffers of so many bytes on the first GPU. Returns NULL, or why that failed. */
 const char *copier_open(struct copier *, size_t bytes);
-/* Seconds for one copy of a whole buffer, in a sequence of `times`; negative if one failed. As
- * many bytes are read as written: the bandwidth is twice the bytes by this. */
+/* Returns seconds for one copy of a whole buffer, in a sequence of `times`; negative if one
+ * failed. A copy reads and writes as many bytes: the bandwidth is twice the bytes divided by
+ * this. */
 double copier_seconds(const struct copier *, unsigned times);
 void copier_close(struct copier *);
 

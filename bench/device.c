@@ -6,16 +6,17 @@
 #include <string.h>
 
 enum {
-  COPY_BYTES = 1 << 28, /* of a buffer: several times what caches hold */
+  COPY_BYTES = 1 << 28, /* of a buffer: several times the size of caches */
   COPIES = 4,
-  MOST_TIMES = 1000, /* an operation in a sequence */
-  MOST_FRESH = 64,   /* operands never seen before, at a time */
+  MOST_TIMES = 1000, /* of an operation in a sequence */
+  MOST_FRESH = 64,   /* unseen operands at a time */
   SWEPT = 1 << 19    /* elements that fill a cache */
 };
 static const double SEQUENCE = 5e-3;   /* seconds that a sequence should take */
-static const double FRESH_BYTES = 8e9; /* that operands never seen before may take */
+static const double FRESH_BYTES = 8e9; /* limit for unseen operands */
 
-/* NULL if there is no name; ends the program if it cannot be opened. */
+/* Opens a file. Returns NULL if there is no name; ends the program if the file cannot be
+ * opened. */
 static FILE *device_open_file(const char *name, const char *mode) {
   FILE *f = name ? fopen(name, mode) : NULL;
   if (!name || f) return f;
@@ -23,7 +24,7 @@ static FILE *device_open_file(const char *name, const char *mode) {
   exit(1);
 }
 
-/* A GPU copies by its driver; for the emulated ones the host copies little. */
+/* A GPU copies by its driver. For the emulated devices the host copies a few bytes. */
 static void open_copy(struct device *d) {
   const bool on_gpu = strcmp(d->b.options->backend, "cuda") == 0;
   const size_t bytes = on_gpu || d->host ? COPY_BYTES : COPY_BYTES / 16;
@@ -37,7 +38,7 @@ static void open_copy(struct device *d) {
   if (!on_gpu) d->b.arena = measure_memory(2 * bytes + 2 * 64);
 }
 
-/* Seconds for a copy on as many threads as are measured; negative if it failed. */
+/* Returns seconds for a copy on as many threads as are measured; negative if it failed. */
 static double copy_seconds(struct device *d) {
   if (d->copier.driver) return copier_seconds(&d->copier, COPIES);
   return streams_seconds(d->b.options, d->b.arena, &d->copy, d->b.threads);
@@ -121,7 +122,7 @@ struct cvl_value device_map(struct device *d, enum cvl_op op, const struct cvl_v
   return out;
 }
 
-/* A vector of n copies of a number. */
+/* Makes a vector of n copies of a number. */
 static struct cvl_value spread_number(struct device *d, const struct cvl_value *number,
                                       uint64_t n) {
   const struct cvl_value one = cvl_one_segment(n);
@@ -140,7 +141,7 @@ struct cvl_value device_with(struct device *d, enum cvl_op op, const struct cvl_
   return out;
 }
 
-/* Replaces *v by what op makes of it and the number. */
+/* Replaces *v by the result of op on it and the number. */
 static void device_apply(struct device *d, enum cvl_op op, struct cvl_value *v,
                          struct cvl_value number, uint64_t n) {
   const struct cvl_value out = device_with(d, op, v, number, n);
@@ -173,7 +174,8 @@ struct cvl_value device_vector(struct device *d, enum elem_class class, uint64_t
 
 /* ---- counts ---- */
 
-/* Fills the second-level cache with what nothing uses and nothing must write back. */
+/* Fills the second-level cache with data that nothing uses and that need not be written
+ * back. */
 static void device_sweep(struct device *d) {
   const struct cvl_value all = cvl_one_segment(SWEPT);
   struct cvl_value sum = {.form = CVL_NOTHING};
@@ -190,7 +192,7 @@ void device_leave(struct device *d) {
   bench_close(&d->b);
 }
 
-/* Between its lines lies what the back end did for a row. */
+/* Writes a line before or after a row: what the back end did for the row lies between. */
 static void device_mark(struct device *d, const struct row *row) {
   fprintf(d->count,
           "{\"family\": \"%s\", \"name\": \"%s\", \"elem\": \"%s\", \"shape\": \"%s\", "
@@ -200,8 +202,8 @@ static void device_mark(struct device *d, const struct row *row) {
   fflush(d->count);
 }
 
-/* Seconds for each of `times` runs, issued without a wait between; negative after a fault. Run
- * k has operand fresh - 1 from `fresh_ones`. */
+/* Returns seconds for each of `times` runs, issued without a wait between; negative after a
+ * fault. Operand fresh - 1 of run k comes from `fresh_ones`. */
 static double device_sequence(struct device *d, const struct row *row, unsigned times,
                               const struct cvl_value *fresh_ones) {
   struct bench *b = &d->b;
@@ -232,7 +234,7 @@ static double device_sequence(struct device *d, const struct row *row, unsigned 
   return -1.0;
 }
 
-/* A sequence on fresh operands, which are made and dropped outside of the time. */
+/* Times a sequence on fresh operands, which are made and dropped outside of the time. */
 static double fresh_sequence(struct device *d, const struct row *row, unsigned times) {
   struct cvl_value fresh_ones[MOST_FRESH] = {{.form = CVL_NOTHING}};
   bool made = true;
@@ -250,15 +252,15 @@ static double fresh_sequence(struct device *d, const struct row *row, unsigned t
 
 struct result {
   struct spread seconds, part; /* of the copy bandwidth */
-  double launches;             /* a run */
+  double launches;             /* for each run */
   unsigned times;
 };
 
 static void report_row(struct device *d, const struct row *row, const struct result *r) {
   const struct work *w = &row->work;
   const char *elem = elem_text(&d->b, row->class);
-  /* What takes no launch was computed elsewhere, or together with others, or not at all; none
-   * of that can be with operands that were never seen. */
+  /* An operation without a launch was computed elsewhere, or with others, or not at all. None
+   * of that is possible for operands that were never seen. */
   const bool counts = row->target > 0.0 && row->bytes >= LEAST_BYTES &&
                       (r->launches >= 1.0 || row->fresh || !d->copier.driver);
   const bool met = r->part.median >= row->target;
@@ -288,7 +290,8 @@ void device_measure(struct device *d, const struct row *row) {
   const unsigned rounds = d->b.options->rounds;
   double seconds[MOST_ROUNDS], part[MOST_ROUNDS];
   struct result r = {.times = 1};
-  /* Warms up: memory, code, what the back end keeps. Then as many as fill the time. */
+  /* The first run warms up: memory, code, data that the back end keeps. Then as many follow as
+   * fill the time. */
   if (fresh_sequence(d, row, 1) < 0.0 || d->count) return;
   double once = fresh_sequence(d, row, 1);
   const double room = FRESH_BYTES / (8.0 * (double)row->n);
@@ -311,7 +314,7 @@ void device_measure(struct device *d, const struct row *row) {
   }
   const uint64_t after = d->b.backend->statistics(d->b.context).launches;
   r.launches = (double)(after - before) / ((double)rounds * r.times);
-  if (row->fresh && r.launches >= 1.0) r.launches -= 1.0; /* that made the operand */
+  if (row->fresh && r.launches >= 1.0) r.launches -= 1.0; /* the launch that made the operand */
   r.seconds = measure_spread(seconds, rounds);
   r.part = measure_spread(part, rounds);
   report_row(d, row, &r);

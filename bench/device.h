@@ -1,5 +1,5 @@
-/* device.h - measuring a back end: operands made by it, operations
- * issued one after the other and waited for once, times against the copy bandwidth of the same
+/* device.h - measures a back end. The back end makes the operands; operations are issued one
+ * after the other and waited for once. Times are compared with the copy bandwidth of the same
  * minute.
  */
 #ifndef RAVEL_BENCH_DEVICE_H
@@ -12,31 +12,31 @@
 struct device {
   struct bench b;
   bool host; /* the back end computes in the memory of the host */
-  double plain, exact_scan, float_scan, pack, segmented; /* targets, parts of the copy's bandwidth */
-  struct copier copier;                       /* of a GPU */
-  struct streams copy;                        /* else: one read, one written */
+  double plain, exact_scan, float_scan, pack, segmented; /* targets, of the copy bandwidth */
+  struct copier copier;                                  /* for a GPU */
+  struct streams copy;                                   /* else: one read, one written */
   const char *copied_by;
-  FILE *json;             /* a line an object, or NULL */
-  FILE *count;            /* rows are counted, not timed: device_measure; or NULL */
+  FILE *json;             /* a line for each object, or NULL */
+  FILE *count;            /* where rows are counted, not timed: device_measure; or NULL */
   struct cvl_value swept; /* fills a cache; belongs to the present context */
-  double end;             /* by measure_now: after that rows are left out */
+  double end;             /* by measure_now: later rows are left out */
   unsigned left_out;      /* rows */
 };
 
-/* What is measured: one operation on one size and shape. */
+/* One operation to be measured, on one size and shape. */
 struct row {
-  const char *family; /* what it has its target from */
+  const char *family; /* the group that gives its target */
   struct work work;   /* detail: the shape of the segments */
   enum elem_class class;
   uint64_t n;
-  double bytes;  /* that must move: the table of docs/benchmarks.md */
+  double bytes;  /* bytes that must move: the table of docs/benchmarks.md */
   double target; /* part of the copy bandwidth, from LEAST_BYTES on; 0: reported only */
-  /* 1 + the operand that must not have been seen before, because a back end may keep what it
-   * finds out about it; 0: none. */
+  /* 1 + the number of the operand that must not have been seen before, because a back end may
+   * keep what it finds out about it; 0: none. */
   unsigned fresh;
 };
 
-/* Fewer bytes are over before bandwidth decides: no target. */
+/* Rows of fewer bytes are over before bandwidth decides: they have no target. */
 #define LEAST_BYTES 256e6
 
 void device_open(struct device *, const struct measure_options *);
@@ -44,20 +44,21 @@ void device_close(struct device *);
 /* Closes the context that bench_open has opened. */
 void device_leave(struct device *);
 
-/* Whether there is time for a row with this name, and it is wanted. Counts what is left out. */
+/* Returns whether a row with this name is wanted, and there is time for it. Counts the rows
+ * that are left out. */
 bool device_wants(struct device *, const char *name);
-/* Measures a row and reports it. With --count it runs once, with nothing of its operands in the
- * second-level cache, and lines before and behind it go to the file in which the interpreter of
- * PTX counts (RAVEL_PTX, `count`): the row as an object, and {"end": seconds}. */
+/* Measures a row and reports it. With --count it runs once, with none of its operands in the
+ * second-level cache. Lines before and after it go to the file in which the interpreter of PTX
+ * counts (RAVEL_PTX, `count`): the row as an object, and {"end": seconds}. */
 void device_measure(struct device *, const struct row *);
 
-/* n elements made by the back end itself, nothing copied: INT from 1 to 2^30, FLOAT between 0.1
- * and 1, BOOL either. CVL_NOTHING if that failed, after a message. */
+/* Makes n elements by the back end itself, without a copy: INT from 1 to 2^30, FLOAT between
+ * 0.1 and 1, BOOL either. Returns CVL_NOTHING if that failed, after a message. */
 struct cvl_value device_vector(struct device *, enum elem_class, uint64_t n, uint64_t seed);
-/* An elementwise operation whose second operand has the same number everywhere. */
+/* Runs an elementwise operation whose second operand has the same number everywhere. */
 struct cvl_value device_with(struct device *, enum cvl_op, const struct cvl_value *,
                              struct cvl_value number, uint64_t n);
-/* Likewise of two vectors. */
+/* Runs an elementwise operation on two vectors. */
 struct cvl_value device_map(struct device *, enum cvl_op, const struct cvl_value *,
                             const struct cvl_value *);
 

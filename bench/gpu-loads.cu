@@ -1,12 +1,12 @@
-// gpu-loads.cu - what a device and its driver take besides the work of kernels: launches,
-// waits, a look at the host's memory, loading a kernel on an idle and on a busy device, memory,
-// events.
+// gpu-loads.cu - the time that a device and its driver take besides the work of kernels:
+// launches, waits, a look at the host's memory, loading a kernel on an idle and on a busy
+// device, memory, events.
 //
 //   bench-gpu-loads [--quick] [FOLDER]
 //
 // FOLDER has kernels that programs have left there (RAVEL_CACHE); nothing is loaded without
-// them. A line of JSON for each figure, in microseconds. --quick: once each, for a try without
-// a GPU.
+// them. Each figure is a line of JSON, in microseconds. With --quick each runs once, for a try
+// without a GPU.
 #include <cuda_runtime.h>
 
 #include <algorithm>
@@ -46,7 +46,7 @@ template <class F> static double once(F f) {
   return gpu_loads_now() - start;
 }
 
-/* The median of several times, after one that does not count. */
+/* Returns the median of several times, after one that does not count. */
 template <class F> static double median(F f) {
   std::vector<double> found;
   once(f);
@@ -87,7 +87,7 @@ template <class F> static void report_launches(const char *name, F launch) {
   wait();
 }
 
-/* A launch that may begin before the kernel in front of it has ended (sm_90). */
+/* Makes a launch that may begin before the kernel before it has ended (sm_90). */
 static void launch_overlapping() {
   cudaLaunchAttribute attribute = {};
   attribute.id = cudaLaunchAttributeProgrammaticStreamSerialization;
@@ -163,7 +163,8 @@ static void load_all(const std::vector<std::string> &images, int threads) {
   for (std::thread &t : loading) t.join();
 }
 
-/* Whether loading waits for the device: then it takes as long as the device is held. */
+/* Measures whether loading waits for the device: then it takes as long as the device is
+ * held. */
 static void load_beside_held(const std::vector<std::string> &images, int *released) {
   double taken = 0;
   *released = 0;

@@ -1,8 +1,9 @@
-/* gpu-peers-ops.cu - the peers on one element type: compiled once for each, with PEERS_ELEM
- * i32, i64, f32 or f64; with PEERS_COUNTED CUB's work alone, for the interpreter of PTX.
+/* gpu-peers-ops.cu - the peers on one element type. It is compiled once for each, with
+ * PEERS_ELEM i32, i64, f32 or f64; with PEERS_COUNTED it has CUB's work alone, for the
+ * interpreter of PTX.
  *
- * Sums are those of the library, in its order: for FLOAT scans not reproducible ones, which is
- * what they are compared with.
+ * Sums are those of the library, in its order. For FLOAT scans they are not reproducible; our
+ * scans are compared with these.
  */
 #include "gpu-peers.hpp"
 
@@ -71,7 +72,8 @@ __global__ void fill_flags(uint8_t *x, int64_t n, uint64_t seed) {
   }
 }
 
-/* The indices in order, or a permutation of them that looks random; n is a power of two. */
+/* Writes the indices in order, or a permutation of them that looks random; n is a power of
+ * two. */
 __global__ void fill_indices(uint32_t *x, int64_t n, bool random) {
   const int64_t step = (int64_t)gridDim.x * blockDim.x;
   for (int64_t i = (int64_t)blockIdx.x * blockDim.x + threadIdx.x; i < n; i += step) {
@@ -85,7 +87,7 @@ __global__ void fill_indices(uint32_t *x, int64_t n, bool random) {
   }
 }
 
-/* The segment of each element, from offsets of count segments. */
+/* Writes the segment of each element, from offsets of count segments. */
 __global__ void fill_keys(int32_t *key, int64_t n, const int64_t *offsets, int64_t count) {
   const int64_t step = (int64_t)gridDim.x * blockDim.x;
   for (int64_t i = (int64_t)blockIdx.x * blockDim.x + threadIdx.x; i < n; i += step) {
@@ -133,7 +135,7 @@ struct data {
     return with_scratch(scratch, call);
   }
 #if !PEERS_COUNTED
-  /* Thrust's way of not waiting. */
+  /* The policy with which Thrust does not wait. */
   auto policy() const {
     return thrust::cuda::par_nosync.on(b.stream);
   }
@@ -163,7 +165,7 @@ void whole_by_cub(data &d) {
   d.row("CUB", "SORT_UP", "one", 2 * size * (size + 1), d.cub_call([=](void *t, size_t &bytes) {
     return cub::DeviceRadixSort::SortKeys(t, bytes, x, out, n, 0, (int)(8 * sizeof(elem)), s);
   }));
-  /* Keys with their indices: what a rank sorts before it scatters. */
+  /* Sorts keys with their indices, as a rank does before it scatters. */
   d.row(
       "CUB", "RANK_UP", "one", 8 * (double)(sizeof(elem) * (sizeof(elem) + 4)) / 4,
       d.cub_call([=, indices = d.indices.data, sorted = d.sorted.data](void *t, size_t &bytes) {
@@ -240,8 +242,7 @@ template <class T> void by_blas(data &d) {
   }
 }
 
-/* ---- segments: the shapes of gpu-segments.c, which its results are joined with by name ----
- */
+/* ---- segments: the shapes of segments.c, whose results have the same names ---- */
 
 int64_t length_of(int shape, uint64_t k, int64_t n) {
   switch (shape) {

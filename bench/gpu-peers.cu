@@ -1,5 +1,4 @@
-/* gpu-peers.cu - CUB, Thrust and cuBLAS on the work that bench-ops measures, see
- * gpu-peers.hpp.
+/* gpu-peers.cu - CUB, Thrust and cuBLAS on the work that bench-ops measures, see gpu-peers.hpp.
  *
  *     bench-gpu-peers [--json FILE] [--rounds N] [--seconds N] [--sizes LOG2,LOG2...]
  *     bench-gpu-peers-ptx --count FILE [--width 32|64] [--sizes LOG2,LOG2...] [--only NAME]
@@ -37,7 +36,7 @@ struct blas_calls {
   status (*daxpy)(void *, int, const double *, const double *, int, double *, int);
 };
 
-/* The calls; those of a library that is not there are null. */
+/* The calls of the library; all are null if there is none. */
 const blas_calls &blas() {
   static const blas_calls calls = [] {
     blas_calls c{};
@@ -62,7 +61,7 @@ const blas_calls &blas() {
   return calls;
 }
 
-/* A handle on the stream whose scalars are on the device; null if it cannot be had. */
+/* Returns a handle on the stream whose scalars are on the device; null if it cannot be had. */
 void *blas_handle(cudaStream_t stream) {
   enum { DEVICE_POINTERS = 1 };
   const blas_calls &c = blas();
@@ -90,7 +89,7 @@ bool blas_axpy(const bench &b, int64_t n, const double *a, const double *x, doub
   return b.blas && !blas().daxpy(b.blas, (int)n, a, x, 1, y, 1);
 }
 
-/* Seconds of each of `times` issues, by the device's clock. */
+/* Returns seconds for each of `times` issues, by the device's clock. */
 static double gpu_peers_sequence(bench &b, unsigned times, const std::function<void()> &issue) {
   float ms = 0;
   check(cudaEventRecord(b.start, b.stream), "an event");
@@ -113,7 +112,8 @@ __global__ void read_all(const int64_t *x, int64_t *sum) {
   if (s != 0) *sum = s;
 }
 
-/* Fills the second-level cache with what nothing uses and nothing must write back. */
+/* Fills the second-level cache with data that nothing uses and that need not be written
+ * back. */
 void sweep(bench &b) {
   static device_vector<int64_t> zeros(SWEPT + 1);
   static const cudaError_t filled =

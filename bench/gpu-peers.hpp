@@ -1,5 +1,6 @@
-/* gpu-peers.hpp - what CUB, Thrust and cuBLAS need for the same work on the same data: called
- * by hand, everything allocated before, times taken by events on one stream.
+/* gpu-peers.hpp - the time that CUB, Thrust and cuBLAS need for the same work on the same data.
+ * They are called by hand, everything is allocated before, and times are taken by events on one
+ * stream.
  *
  * gpu-peers.cu is the program; gpu-peers-ops.cu is compiled once for each element type.
  */
@@ -37,7 +38,7 @@ template <class T> struct device_vector {
   device_vector &operator=(const device_vector &) = delete;
 };
 
-/* What is measured and where it is written. */
+/* The rows to be measured, and where their results are written. */
 struct bench {
   cudaStream_t stream;
   cudaEvent_t start, stop;
@@ -45,7 +46,7 @@ struct bench {
   FILE *count; /* where the interpreter of PTX counts; nothing is timed. Or nullptr */
   unsigned rounds;
   bool narrow, wide; /* i32 and f32, i64 and f64 */
-  const char *only;  /* the name of what is measured alone; or nullptr */
+  const char *only;  /* the name of the only row to be measured; or nullptr */
   double end;        /* seconds, by now() */
   unsigned left_out;
   std::vector<int> sizes; /* log2 */
@@ -54,14 +55,14 @@ struct bench {
 
 double now();
 
-/* With `count`: writes a line, issues once, waits and writes a line, as bench-ops does.
- * Else measures issue(), which puts work that moves so many bytes into the stream: warms up,
- * then sequences of a few milliseconds; median, least and most over the rounds. */
+/* With `count`: writes a line, issues once, waits and writes a line, as bench-ops does. Else
+ * measures issue(), which puts work that moves so many bytes into the stream. It warms up, then
+ * runs sequences of a few milliseconds; it reports median, least and most over the rounds. */
 void measure(bench &, const char *peer, const char *name, const char *elem, const char *shape,
              int64_t n, double bytes, const std::function<void()> &issue);
 
-/* A call of CUB, as a function of scratch memory and its size, made ready: the memory is there.
- */
+/* Prepares a call of CUB, which is a function of scratch memory and its size: allocates the
+ * memory. */
 template <class F> std::function<void()> with_scratch(std::vector<void *> &owned, F call) {
   size_t bytes = 0;
   void *scratch = nullptr;
@@ -71,13 +72,14 @@ template <class F> std::function<void()> with_scratch(std::vector<void *> &owned
   return [=]() mutable { check(call(scratch, bytes), "a call of CUB"); };
 }
 
-/* cuBLAS's dot product (result on the device) and y = a x + y; false without cuBLAS. */
+/* Run cuBLAS's dot product (result on the device) and y = a x + y. They return false without
+ * cuBLAS. */
 bool blas_dot(const bench &, int64_t n, const float *x, const float *y, float *out);
 bool blas_dot(const bench &, int64_t n, const double *x, const double *y, double *out);
 bool blas_axpy(const bench &, int64_t n, const float *a, const float *x, float *y);
 bool blas_axpy(const bench &, int64_t n, const double *a, const double *x, double *y);
 
-/* All peers on one element type. */
+/* Measure all peers on one element type. */
 void measure_i32(bench &, int64_t n);
 void measure_i64(bench &, int64_t n);
 void measure_f32(bench &, int64_t n);

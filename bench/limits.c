@@ -3,7 +3,7 @@
 #include "bench/measure.h"
 #include "bench/streams.h"
 
-/* Time of one set of streams against itself: the spread shows how steady the machine is. */
+/* Times one set of streams against itself: the spread shows how steady the machine is. */
 static void measure_streams(struct report *r, const struct measure_options *o, void *arena,
                             unsigned reads, unsigned writes, unsigned threads) {
   struct streams s = {.reads = reads, .writes = writes};
@@ -26,7 +26,7 @@ static void measure_streams(struct report *r, const struct measure_options *o, v
                                        .limit = again});
 }
 
-/* Random gathers and scatters of 16 Mi elements. */
+/* Times random gathers and scatters of 16 Mi elements. */
 static void limits_measure_moves(struct report *r, const struct measure_options *o, char *arena,
                                  size_t elem_bytes, unsigned threads) {
   enum { ELEMENTS = 1 << 24 };

@@ -28,7 +28,7 @@ static uint64_t parse_count(const char *program, const char *text, uint64_t most
   return value;
 }
 
-/* At most `room` numbers between commas; returns how many. */
+/* Parses at most `room` numbers between commas; returns how many there are. */
 static unsigned parse_list(const char *program, char *list, uint64_t most, unsigned *out,
                            unsigned room) {
   unsigned count = 0;
@@ -186,7 +186,7 @@ struct spread measure_spread(double *values, unsigned n) {
 
 /* ---- reports ---- */
 
-/* The processor's name as Linux knows it. */
+/* Gets the processor's name as Linux knows it. */
 static void processor(char *name, size_t room) {
   snprintf(name, room, "unknown");
   FILE *file = fopen("/proc/cpuinfo", "r");

@@ -3,8 +3,8 @@
  *
  *     mpirun -n RANKS bench-mpi-ops [N]       N elements, default 2^18
  *
- * The data are functions of the position, so that others can have them without reading
- * anything: element i is x(i) = mix(i), its index where(i) a permutation of 0 .. N-1, or
+ * The data are functions of the position, so that other ranks can have them without reading
+ * anything. Element i is x(i) = mix(i). Its index is where(i), a permutation of 0 .. N-1, or
  * any(i), which is none.
  */
 #include "cvl/call.h"
@@ -15,7 +15,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* None is linked: the one that is measured is a module. */
+/* No back end is linked: the one that is measured is a module. */
 const struct cvl_backend *const *cvl_backends(void) {
   static const struct cvl_backend *const none[] = {NULL};
   return none;
@@ -28,7 +28,7 @@ struct bench {
   struct cvl_value x, real, where, any, next, flags, begin, half, one, many, first, per_segment,
       bits, lengths;
   struct cvl_value other; /* a second result */
-  struct cvl_value kept;  /* a vector that lies otherwise than x, as long as `half` */
+  struct cvl_value kept;  /* a vector as long as `half`, distributed otherwise than x */
 };
 
 /* ---- data ---- */
@@ -79,7 +79,7 @@ static int64_t any_at(uint64_t i, uint64_t n) {
 static int64_t next_at(uint64_t i, uint64_t n) {
   return (int64_t)((i + 1) % n);
 }
-/* Segments of 1 to 199 elements. */
+/* Returns lengths of segments, of 1 to 199 elements. */
 static int64_t length_at(uint64_t i) {
   return 1 + (int64_t)(mix(i) % 199);
 }
@@ -210,7 +210,7 @@ static bool pack_by(struct bench *k, const struct cvl_value *d, struct cvl_value
 static bool mpi_ops_pack(struct bench *k, struct cvl_value *out) {
   return pack_by(k, &k->one, out);
 }
-/* Two results that wait for the same exchange. */
+/* Computes two results that wait for the same exchange. */
 static bool sum_and_pack(struct bench *k, struct cvl_value *out) {
   struct cvl_value total;
   if (!k->b->apply(k->c, ++k->site, &CVL_CALL(CALL_REDUCE, OP_ADD, k->x, k->one), &total))
@@ -232,7 +232,7 @@ static bool lengths(struct bench *k, struct cvl_value *out) {
   return k->b->apply(k->c, ++k->site, &CVL_CALL(CALL_LENGTHS, OP_LENGTHS, k->many), out);
 }
 
-/* A descriptor, and what ranks have to know of it for the vectors that it describes. */
+/* Makes a descriptor, and what ranks must know of it for the vectors that it describes. */
 static bool first_use(struct bench *k, struct cvl_value *out) {
   struct cvl_value d;
   if (!k->b->apply(k->c, ++k->site, &CVL_CALL(CALL_MAKE_SEGDES, OP_MAKE_SEGDES, k->lengths),
@@ -290,8 +290,9 @@ static const struct {
 
 /* ---- measuring ---- */
 
-/* Twice: what is kept of descriptors is there the second time, which counts. With a check,
- * before which nothing need be exchanged; what that costs itself is measured as `nothing`. */
+/* Runs an operation twice; the second time counts, when facts about descriptors are known. It
+ * ends with a check, before which nothing need be exchanged. The cost of the check itself is
+ * measured as `nothing`. */
 static struct cvl_statistics sent_by(struct bench *k, operation *run) {
   struct cvl_statistics before = {0}, after = {0};
   for (int turn = 0; turn < 2; turn++) {

@@ -1,10 +1,10 @@
-/* ops.c - every operation of a back end, by element type and size, in percent of the bandwidth
- * of a copy, measured in turn with it; segmented ones by the shape of their segments
- * (segments.c).
+/* ops.c - measures every operation of a back end, by element type and size, in percent of the
+ * bandwidth of a copy that is measured in turn with it. segments.c measures segmented
+ * operations by the shape of their segments.
  *
- * Elementwise operations, reductions and scans are the rows of operations.def. The bytes that
- * an element must move are those of docs/benchmarks.md. Sizes go down, so that what matters
- * most is measured first if the time ends.
+ * Elementwise operations, reductions and scans are the rows of operations.def.
+ * docs/benchmarks.md says how many bytes an element must move. Sizes go down, so that what
+ * matters most is measured first if the time ends.
  */
 #include "bench/ops.h"
 
@@ -102,7 +102,7 @@ bool run_index_add(struct bench *b, const struct work *w, struct cvl_value *out)
                            &CVL_CALL(CALL_ELEMENTWISE, OP_ADD, operands[0], operands[1]), out);
 }
 
-/* DIST and INDEX as operands of another operation. */
+/* Measures DIST and INDEX as operands of another operation. */
 static void measure_dist_index(struct device *d, struct operands *x) {
   const enum cvl_elem ints = d->b.elem_of[CLASS_INT], floats = d->b.elem_of[CLASS_FLOAT];
   for (enum elem_class class = CLASS_INT; class <= CLASS_FLOAT; class ++) {
@@ -125,7 +125,7 @@ static void measure_dist_index(struct device *d, struct operands *x) {
   }
 }
 
-/* PACK of every second element or so, by flags never seen and by flags seen before. */
+/* Measures PACK of about every second element, by flags never seen and by flags seen before. */
 static void measure_packs(struct device *d, struct operands *x) {
   for (enum elem_class class = CLASS_INT; class <= CLASS_FLOAT; class ++) {
     const double size = (double)elem_bytes(&d->b, class), n = (double)x->n;
@@ -148,8 +148,8 @@ static void measure_packs(struct device *d, struct operands *x) {
   }
 }
 
-/* Gathers and scatters: in order and reversed. What random access costs is no question of
- * bandwidth, and is compared with the peers only: a permutation by RANK. */
+/* Measures gathers and scatters, in order and reversed. The cost of random access is no
+ * question of bandwidth, and is compared with the peers only: a permutation by RANK. */
 static void ops_measure_moves(struct device *d, struct operands *x) {
   static const enum cvl_op moves[] = {OP_BPERMUTE, OP_PERMUTE};
   const struct cvl_value zero = cvl_scalar_int(d->b.elem_of[CLASS_INT], 0),
@@ -181,7 +181,7 @@ static void ops_measure_moves(struct device *d, struct operands *x) {
                     .class = CLASS_FLOAT,
                     .n = x->n,
                     .bytes = (double)x->n * (2.0 * size + ints),
-                    .fresh = 2}; /* or many were one, with one reading of the index */
+                    .fresh = 2}; /* else they would share one reading of the index */
     if (device_wants(d, r.work.name)) device_measure(d, &r);
   }
   drop(&d->b, &line);
@@ -195,7 +195,7 @@ double rank_bytes(double size) {
   return size + passes * 2 * (size + 4) + 8;
 }
 
-/* RANK: against the peers' sort of as many keys with positions. */
+/* Measures RANK, which is compared with the peers' sort of as many keys with positions. */
 static void measure_ranks(struct device *d, struct operands *x) {
   for (enum elem_class class = CLASS_INT; class <= CLASS_FLOAT; class ++) {
     const double size = (double)elem_bytes(&d->b, class);
@@ -213,7 +213,8 @@ static void measure_ranks(struct device *d, struct operands *x) {
   }
 }
 
-/* SORT: against the peers' sort of as many keys. A pass of eight bits reads and writes them. */
+/* Measures SORT, which is compared with the peers' sort of as many keys. A pass of eight bits
+ * reads and writes them. */
 static void measure_sorts(struct device *d, struct operands *x) {
   for (enum elem_class class = CLASS_INT; class <= CLASS_FLOAT; class ++) {
     const double size = (double)elem_bytes(&d->b, class);
@@ -258,7 +259,7 @@ static void measure_size(struct device *d, uint64_t n) {
   }
 }
 
-/* The same ranks where the back end looks every segment up. */
+/* Measures RANK again where the back end looks every segment up. */
 static void measure_without_ids(struct device *d, int wide, uint64_t n) {
   setenv("RAVEL_CUDA_IDS", "0", 1);
   bench_open(&d->b, wide, d->b.threads);
@@ -267,7 +268,8 @@ static void measure_without_ids(struct device *d, int wide, uint64_t n) {
   unsetenv("RAVEL_CUDA_IDS");
 }
 
-/* All of one size in one width; segments in one size, a quarter of the largest. */
+/* Measures everything of one size in one width. Segments have one size, a quarter of the
+ * largest. */
 static void measure_all(struct device *d, int wide, unsigned threads, unsigned s) {
   const struct measure_options *o = d->b.options;
   const uint64_t n = UINT64_C(1) << (o->sizes[0] > 4 ? o->sizes[0] - 2 : 4);

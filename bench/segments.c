@@ -1,16 +1,16 @@
-/* segments.c - segmented operations on n elements by the shape of their segments. Each has
- * held to what its bytes take, whatever the shape.
+/* segments.c - segmented operations on n elements by the shape of their segments. Each is
+ * compared with the time that its bytes take, whatever the shape.
  *
- * Operations on a descriptor that was used before: what is made for it on first use is measured
- * apart, with the making of a descriptor. Permutations reverse each segment.
+ * Operations run on a descriptor that was used before. What is made for a descriptor on first
+ * use is measured apart, with the making of a descriptor. Permutations reverse each segment.
  */
 #include "bench/ops.h"
 
 #include <stdlib.h>
 
-static const double DIRECTORY = 0.2; /* bytes an element: which segment it is in */
+static const double DIRECTORY = 0.2; /* bytes for each element to find its segment */
 
-/* Length of segment k of each shape; the last one is cut to what is left of n. */
+/* Return the length of segment k in each shape. The last one is cut to what is left of n. */
 static uint64_t segments_one(uint64_t k, uint64_t n) {
   return (void)k, n;
 }
@@ -36,12 +36,12 @@ static uint64_t half_empty(uint64_t k, uint64_t n) {
   const uint64_t u = measure_random(6, k);
   return (void)n, u & 1 ? 1 + (u >> 32) % 31 : 0;
 }
-/* Half of all in one segment, in the middle of many of two elements. */
+/* Half of all elements are in one segment, among many segments of two. */
 static uint64_t long_and_tiny(uint64_t k, uint64_t n) {
   return k == n / 8 ? n / 2 : 2;
 }
 
-/* As many of at least 2 x elements as half of those of at least x. */
+/* Segments of at least 2 x elements are half as many as those of at least x. */
 static uint64_t power_law(uint64_t k, uint64_t n) {
   return (void)n, (uint64_t)(0x1p53 / (double)((measure_random(7, k) >> 11) + 1));
 }
@@ -56,17 +56,17 @@ static const struct shape {
               {"half empty", half_empty, true},     {"long, tiny", long_and_tiny, true},
               {"1 each", equal_1, false},           {"power law", power_law, true}};
 
-/* A descriptor of one shape and what goes with it. */
+/* A descriptor of one shape, with its operands. */
 struct segments {
   const char *shape;
   uint64_t n, count;
-  struct cvl_value lengths; /* INT, a segment */
+  struct cvl_value lengths; /* INT, one for each segment */
   struct cvl_value d;
   struct cvl_value reversal;            /* INT: the reverse of each segment */
-  struct cvl_value start, stride, each; /* a segment: INT, INT, FLOAT */
+  struct cvl_value start, stride, each; /* one for each segment: INT, INT, FLOAT */
 };
 
-/* INT lengths in host memory; returns how many. The caller frees them. */
+/* Returns INT lengths in host memory, and how many there are. The caller frees them. */
 static void *shape_lengths(const struct device *d, const struct shape *shape, uint64_t n,
                            uint64_t *count) {
   const bool wide = elem_bytes(&d->b, CLASS_INT) == 8;
@@ -90,7 +90,7 @@ static void *shape_lengths(const struct device *d, const struct shape *shape, ui
   return memory;
 }
 
-/* length - 1 - j at position j of each segment. */
+/* Makes length - 1 - j at position j of each segment. */
 static bool make_reversal(struct device *d, struct segments *s) {
   struct bench *b = &d->b;
   const struct cvl_value last = cvl_scalar_int(b->elem_of[CLASS_INT], 1);
@@ -140,7 +140,7 @@ static bool segments_make(struct device *d, const struct shape *shape, uint64_t 
   return done && s->each.form != CVL_NOTHING && make_reversal(d, s);
 }
 
-/* Makes a descriptor and scans under it: with all that is needed for first use. */
+/* Makes a descriptor and scans under it, which includes all that is needed for first use. */
 static bool run_make_scan(struct bench *b, const struct work *w, struct cvl_value *out) {
   struct cvl_value made = {.form = CVL_NOTHING};
   if (!b->backend->apply(b->context, 1, &CVL_CALL(CALL_MAKE_SEGDES, OP_MAKE_SEGDES, w->in[0]),
@@ -227,7 +227,8 @@ static void measure_shape(struct device *d, const struct segments *s,
               CLASS_INT, m * (ints + 16) + 2 * ints * n + 2 * directory, 0.0, 1);
 }
 
-/* RANK under a descriptor used before, and under a new one: with all that is made for it. */
+/* Measures RANK under a descriptor used before, and under a new one, which includes all that is
+ * made for it. */
 static void measure_ranked(struct device *d, const struct segments *s,
                            const struct cvl_value *data, const char *name,
                            const char *make_name) {

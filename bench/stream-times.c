@@ -1,11 +1,11 @@
-/* stream-times.c - what these streams alone take: what bench/run holds a program against whose
- * time is that of its memory, in turn with it.
+/* stream-times.c - the time that these streams alone take. bench/run compares a program with
+ * it, in turn, if the program's time is that of its memory.
  *
  *     bench-stream-times [--read BYTES,...] [--write BYTES,...] [--passes N] [--repeat N]
  *         [--threads N]
  *
- * Each of the passes reads and writes all of them once. Prints one line of JSON, as programs by
- * hand do: {"seconds": [...]}, each of all passes, after the runs that find the best loop.
+ * Each of the passes reads and writes all of them once. It prints one line of JSON, as programs
+ * by hand do: {"seconds": [...]}, each of all passes, after the runs that find the best loop.
  */
 #include <stdlib.h>
 #include <string.h>

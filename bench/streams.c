@@ -2,7 +2,7 @@
  *
  * The range of a thread is divided into chunks. It accesses a chunk of each stream in turn, so
  * that streams of unequal length end together. The accesses are as wide as the processor
- * supports: one core reads memory half as fast again with 512-bit loads as with 128-bit ones
+ * supports. One core reads memory half as fast again with 512-bit loads as with 128-bit ones
  * (17.5 against 11.5 GB/s on a Xeon of 2023), and a streaming store should fill its line.
  */
 #include "bench/streams.h"
@@ -51,7 +51,7 @@ static void write_plain(char *p, size_t bytes, uint64_t value) {
 }
 
 #if defined(__x86_64__)
-/* The same for one width of vectors. */
+/* The loops for one width of vectors. */
 #define WIDE_LOOPS(set, vector, prefix, suffix, lowest)                                        \
   __attribute__((target(#set), always_inline)) static inline uint64_t read_ahead_##set(        \
       const char *p, size_t bytes, size_t ahead) {                                             \
@@ -141,7 +141,7 @@ static void run_pass(void *arg, unsigned thread, unsigned threads) {
 #if defined(__x86_64__)
   _mm_sfence();
 #endif
-  /* The value must look needed where nothing is written. */
+  /* If nothing is written, the value must look needed. */
   __asm__ volatile("" : : "r"(value));
 }
 

@@ -10,7 +10,7 @@
 
 enum { MOST_STREAMS = 8 };
 
-/* Sequential streams, those read first, each of its own number of bytes. */
+/* Sequential streams, those read first, each with its own number of bytes. */
 struct streams {
   unsigned reads, writes;
   size_t bytes[MOST_STREAMS];
@@ -18,16 +18,16 @@ struct streams {
 };
 size_t streams_bytes(const struct streams *);
 
-/* Seconds to read and write them all once: the best of loops with plain and with streaming
- * stores, in short and in long chunks, with and without prefetching, each by the
- * median of some trials; once the best loop is known, of that one, tried once. `arena` has at
- * least streams_bytes and is written to. */
+/* Returns the seconds to read and write them all once, by the best loop: with plain or
+ * streaming stores, short or long chunks, with or without prefetching. Each loop is judged by
+ * the median of some trials. Once the best one is known, only that is tried, once. `arena` has
+ * at least streams_bytes and is written to. */
 double streams_seconds(const struct measure_options *, void *arena, struct streams *,
                        unsigned threads);
 
 enum move { MOVE_GATHER, MOVE_SCATTER };
-/* Seconds for to[i] = from[index[i]] or to[index[i]] = from[i] over n elements of 4 or 8 bytes,
- * with indices of 4 or 8 bytes, in a plain loop. */
+/* Returns the seconds for to[i] = from[index[i]] or to[index[i]] = from[i] over n elements of 4
+ * or 8 bytes, with indices of 4 or 8 bytes, in a plain loop. */
 double move_seconds(const struct measure_options *, enum move, size_t n, size_t elem_bytes,
                     const void *from, void *to, size_t index_bytes, const void *index,
                     unsigned threads);

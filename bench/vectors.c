@@ -24,7 +24,7 @@ static _Noreturn void vectors_give_up(const struct bench *b, const char *what) {
   exit(1);
 }
 
-/* The values of --tuning; ends the program if there is something wrong with them. */
+/* Returns the values of --tuning; ends the program if there is something wrong with them. */
 static struct tuning tuning_of(const struct bench *b) {
   enum { MOST = 1 << 16 };
   static char text[MOST];

@@ -14,14 +14,14 @@ struct bench {
   char *arena; /* host memory for copies */
 };
 
-/* Opens a context of the width and number of threads; exits with a message if it cannot. */
+/* Opens a context of the width and number of threads. Exits with a message if it cannot. */
 void bench_open(struct bench *, bool wide, unsigned threads);
 void bench_close(struct bench *);
 
 size_t elem_bytes(const struct bench *, enum elem_class);
 const char *elem_text(const struct bench *, enum elem_class);
 
-/* A vector of n elements of host memory. */
+/* Makes a vector of n elements of host memory. */
 struct cvl_value vector_of(struct bench *, enum elem_class, uint64_t n, const void *data);
 void drop(struct bench *, struct cvl_value *);
 

@@ -24,7 +24,7 @@ namespace ravel {
 
 /* ---- from exceptions to faults ---- */
 
-/* A result of an operation that threw half-way may not have its object yet. */
+/* An operation that threw half-way may leave a result without its object. */
 static void release_value(const cvl_value &v) {
   if (v.form == CVL_VECTOR && v.as.vector) release(v.as.vector);
   if (v.form == CVL_SEGDES && v.as.segdes) release(v.as.segdes);
@@ -34,7 +34,8 @@ static void backend_release_owned(const cvl_value &v) {
   if (v.owned) release_value(v);
 }
 
-/* Takes over what a body on the host reported. */
+/* Notes the fault that a body on the host reported, and clears its slot. Returns whether there
+ * was one. */
 static bool take_host_fault(context &c) {
   const fault_slot s = c.host_faults;
   if (s.kind == CVL_E_NONE) return false;
@@ -51,7 +52,8 @@ static bool device_failed(context &c, uint64_t site) {
   return true;
 }
 
-/* Of each entry that calls the device: at its end the caller has its own current device. */
+/* Stands in each entry that calls the device. When it ends, the calling thread has its own
+ * current device again. */
 struct entry {
   stream *device;
   explicit entry(stream *s) : device(s) {}
@@ -60,8 +62,9 @@ struct entry {
   entry &operator=(const entry &) = delete;
 };
 
-/* Whether an operation for which memory was short may be given exact lengths instead of bounds:
- * these are waited for. An operation takes all its memory before it writes over an operand. */
+/* Returns whether an operation that ran out of memory is worth a second try: deferred lengths
+ * are outstanding. It waits for them, so that the second try has exact lengths instead of
+ * bounds. An operation takes all its memory before it writes over an operand. */
 static bool has_bounds(context &c, const failure &f) {
   if (f.error.kind != CVL_E_MEMORY || c.outstanding.empty() || c.device->failure())
     return false;
@@ -69,7 +72,7 @@ static bool has_bounds(context &c, const failure &f) {
   return true;
 }
 
-/* Runs an operation, perhaps twice if it has a result. */
+/* Runs an operation. If it has a result and memory was short, it may run a second time. */
 template <class G>
 static void backend_run_operation(context &c, cvl_value *out, cvl_value *more, G operation) {
   try {
@@ -86,9 +89,10 @@ static void backend_run_operation(context &c, cvl_value *out, cvl_value *more, G
   operation();
 }
 
-/* Runs an operation; on a fault known at once, `out` and `more` are released and not set. One
- * that is asked to end is not begun: what the device has been given to do before is done, since
- * a kernel cannot be ended, and so are waits, which are no operations. */
+/* Runs an operation and returns whether it found no fault. On a fault that is known at once,
+ * `out` and `more` are released and not set. If the caller asks to stop, the operation is not
+ * begun. Work that the device already has is finished, since a kernel cannot be interrupted.
+ * Waits, which are no operations, are not refused either. */
 template <class G>
 static bool guarded(context *c, uint64_t site, cvl_value *out, cvl_value *more, G operation) {
   const entry here(c->device);
@@ -103,7 +107,7 @@ static bool guarded(context *c, uint64_t site, cvl_value *out, cvl_value *more, 
   } catch (const failure &f) {
     cvl_error e = f.error;
     if (e.kind == CVL_E_MEMORY) e.site = site;
-    /* What a lost device says of memory or of its elements means nothing. */
+    /* A lost device's report about memory or elements means nothing. */
     if (c->device->failure() == nullptr) note_fault(*c, e);
   } catch (const std::bad_alloc &) {
     note_fault(*c, {CVL_E_MEMORY, site, 0, 0, 0, 0, nullptr});
@@ -120,19 +124,19 @@ static bool guarded(context *c, uint64_t site, cvl_value *out, cvl_value *more, 
 
 /* ---- opening and closing ---- */
 
-/* What the caller asks for, of a new context; RAVEL_CUDA_IDS is for measurements: 0 makes
+/* Applies the caller's options to a new context. RAVEL_CUDA_IDS is for measurements: with 0,
  * operations do without expanded ids. */
 static void set_options(context &c, const cvl_options &o) {
   const char *ids = getenv("RAVEL_CUDA_IDS");
   if (ids) c.ids = strcmp(ids, "0") != 0;
-  c.stop = o.stop; /* what came before is the context's own */
+  c.stop = o.stop; /* earlier work belongs to the context itself */
   c.memory.fail_in = o.fail_allocation;
   if (o.measure) c.device->measure();
   c.kernels = open_kernels(c.device, o);
 }
 
 context *open_context(stream *s, const cvl_options &o, const char **why) {
-  static thread_local char reason[256]; /* of the stream, which does not last */
+  static thread_local char reason[256]; /* a copy: the stream, which has the text, is deleted */
   try {
     std::unique_ptr<context> c(new context(s, o));
     const char *closed = open_device(*c, o.opens_late && !o.kernels);
@@ -186,8 +190,8 @@ static bool from_host(context *c, uint64_t site, cvl_elem elem, uint64_t n, cons
   });
 }
 
-/* Bytes of the device, in ranges of which two are under way: the host reads the one while the
- * device copies the other. */
+/* Copies bytes of the device to dst, in two buffers by turns: the host reads one while the
+ * device fills the other. */
 static void read_device_block(context &c, const char *from, size_t bytes, char *dst) {
   queue &q = c.work_queue;
   staged_copy under_way[2];
@@ -199,7 +203,7 @@ static void read_device_block(context &c, const char *from, size_t bytes, char *
   };
   ask(0);
   ask(1);
-  finish(c); /* with what the error slot says */
+  finish(c); /* also fetches the error slot */
   unsigned k = 0;
   for (size_t read = 0; read < bytes; k ^= 1) {
     const staged_copy s = under_way[k];
@@ -213,7 +217,8 @@ static void read_device_block(context &c, const char *from, size_t bytes, char *
   }
 }
 
-/* Bytes of a block that both sides may have; waits if only the device has it. */
+/* Copies bytes of a block to dst. The block may be on both sides; this waits if only the device
+ * has it. */
 void read_block(context &c, const ref<block> &host, uint64_t arrives, const ref<block> &device,
                 size_t first, size_t bytes, void *dst) {
   if (bytes == 0) return;
@@ -327,13 +332,13 @@ static bool backend_resolve(context *c, cvl_size *size) {
   return good && !c->has_fault;
 }
 
-/* A size in the form that is known without waiting. */
+/* Replaces a size by what is known of it without waiting. */
 static void backend_look_at(context &c, cvl_size *size) {
   const ref<deferred> p = backend_deferred_of(c, *size);
   if (size->symbol != 0 && (!p || is_known(c, *p.get()))) backend_resolve(&c, size);
 }
 
-/* Where one of them is deferred and the other is known. */
+/* Requires that two sizes agree, where one of them is deferred and the other is known. */
 static bool require_later(context *c, uint64_t site, cvl_size a, cvl_size b, int64_t rule) {
   if (a.symbol != 0 && a.symbol == b.symbol) return true;
   backend_look_at(*c, &a);
@@ -369,7 +374,7 @@ static bool backend_same(context *, const cvl_value *a, const cvl_value *b) {
   }
 }
 
-/* ---- memory of the device that others use, too ---- */
+/* ---- memory of the device that is shared with other libraries ---- */
 
 static int32_t device_number(context *c) {
   return c->device->number();
@@ -384,7 +389,7 @@ static bool from_device(context *c, uint64_t site, cvl_elem elem, uint64_t n, co
     v->length = (int64_t)n;
     need_device(*c, site);
     v->device = ref<block>(c->memory.take(memory_space::device, bytes, site));
-    finish(*c); /* its memory may have been another's */
+    finish(*c); /* another library may have had its memory before */
     c->device->copy_shared(v->device->at, data, bytes);
     out->elem = (uint8_t)elem;
     out->as.vector = v.give();
@@ -401,7 +406,7 @@ static bool read_device(context *c, uint64_t site, const void *data, uint64_t by
   });
 }
 
-/* Where the first `bytes` of a value lie when all that was issued is done. */
+/* Returns where the first `bytes` of a value lie once everything that was issued is done. */
 static const void *settled_bytes(context &c, uint64_t site, const cvl_value &v, size_t bytes) {
   if (v.form == CVL_SCALAR) return &v.as;
   cvl_vector &x = *v.as.vector;
@@ -436,11 +441,11 @@ static bool to_device(context *c, uint64_t site, const cvl_value *v, uint64_t n,
   return false;
 }
 
-/* ---- values cut and put together again ---- */
+/* ---- values split and concatenated ---- */
 
 static bool slice_entry(context *c, uint64_t site, const cvl_value *v, uint64_t first,
                         uint64_t n, cvl_value *out) {
-  const cvl_value of = *v; /* out may be the same */
+  const cvl_value of = *v; /* a copy, since out may be v itself */
   const bool good = guarded(c, site, out, nullptr,
                             [&] { slice(*c, site, of, (int64_t)first, (int64_t)n, out); });
   backend_release_owned(of);
@@ -544,7 +549,7 @@ static bool apply_guarded(context *c, uint64_t site, const cvl_call &call, cvl_v
                  [&] { backend_perform(*c, site, call, results); });
 }
 
-/* Sorts by ranks that are released at once. Operands are borrowed. */
+/* Sorts by ranks, which are released at once. Operands are borrowed. */
 static bool sort_by_ranks(context *c, uint64_t site, const cvl_call &sort, cvl_value *out) {
   const cvl_value &v = sort.operand[0], &d = sort.operand[1];
   cvl_call rank = sort;
@@ -569,7 +574,7 @@ static bool backend_apply(context *c, uint64_t site, const cvl_call *call, cvl_v
 
 /* ---- superoperators: fused.cpp ---- */
 
-/* A loop is left to superop_run, which can be stopped: a kernel cannot. */
+/* A loop is left to superop_run, which can be stopped, while a kernel cannot. */
 static cvl_kernel *backend_prepare(context *c, const superop *op) {
   if (superop_has_loops(op)) return nullptr;
   try {
@@ -579,7 +584,7 @@ static cvl_kernel *backend_prepare(context *c, const superop *op) {
   }
 }
 
-/* Without memory they are requested one by one, when they are to run. */
+/* If memory is short, kernels are requested one by one, when they are to run. */
 static void backend_prepared(context *c) {
   try {
     request_prepared(*c);

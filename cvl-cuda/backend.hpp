@@ -1,4 +1,4 @@
-/* backend.hpp - the table of the contract over any stream: the plug-in and the emulation each
+/* backend.hpp - the table of the contract over any stream. The module and the emulation each
  * add how a stream is opened. */
 #ifndef RAVEL_CUDA_BACKEND_HPP
 #define RAVEL_CUDA_BACKEND_HPP
@@ -7,9 +7,10 @@
 
 namespace ravel {
 
-/* A context on a stream, which it then owns; null with a static reason. */
+/* Opens a context on a stream, which the context then owns. Returns null and a reason that
+ * stays valid until the thread's next failure; the stream is then deleted. */
 context *open_context(stream *, const cvl_options &, const char **why);
-/* Everything of the table but name, doc, open and devices. */
+/* Returns the table without name, doc, open and devices. */
 cvl_backend backend_over_streams();
 
 } // namespace ravel

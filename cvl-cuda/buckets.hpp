@@ -1,16 +1,17 @@
-/* buckets.hpp - scatters to positions all over a result that no cache holds.
+/* buckets.hpp - scatters to random positions of a result that is larger than every cache.
  *
- * There each write moves a sector of 32 bytes, out of memory and back. So the positions and
- * what goes to them are first sorted by the highest bits of the position. There are two ways.
+ * Each such write moves a sector of 32 bytes, out of memory and back. So the positions and
+ * their elements are first sorted by the highest bits of the position. There are two ways.
  *
- * By BUCKET_BITS of them, in one pass: then what is under way at any time goes into few
- * buckets, which the second-level cache holds until they are full. Bytes of an element: 4 for
- * the histogram, 2 (4 + E) for the pass, 4 + 2E to deliver, where at random 32 and more would
- * be moved for the write alone.
+ * Sorting by BUCKET_BITS bits takes one pass. The writes under way at any time then go into a
+ * few buckets, which the second-level cache holds until they are full. For an element of E
+ * bytes this moves 4 bytes for the histogram, 2 (4 + E) for the pass and 4 + 2E to deliver.
+ * Random writes would move 32 bytes and more, for the write alone.
  *
- * By all but ROOM_BITS of them, where each position is meant once: then a block puts a bucket
- * in order in shared memory, and all sectors are written whole. Of up to 2^28 positions that is
- * two passes: 4 bytes for the histograms, 2 (4 + E) for each pass, 4 + 2E in the end.
+ * Sorting by all bits except the lowest ROOM_BITS works where no position occurs twice. A block
+ * then puts a bucket in order in shared memory, and all sectors are written whole. With up to
+ * 2^28 positions that takes two passes. It moves 4 bytes for the histograms, 2 (4 + E) for each
+ * pass, and 4 + 2E in the end.
  */
 #ifndef RAVEL_CUDA_BUCKETS_HPP
 #define RAVEL_CUDA_BUCKETS_HPP
@@ -22,7 +23,7 @@ namespace ravel {
 
 enum { BUCKET_BITS = 8, ROOM_BITS = 12 };
 
-/* Positions up to `most`, and what goes to them. */
+/* Positions up to `most`, and the elements that go to them. */
 template <class V> struct buckets {
   int64_t n, most;
   ptr<uint32_t> to, sorted_to;
@@ -31,7 +32,7 @@ template <class V> struct buckets {
   static int64_t room(const work &w, int64_t n) {
     return sort_scratch<number_order<uint32_t>, V>(w.on_host, n);
   }
-  /* By all bits from the first on. */
+  /* Sorts by all bits from `first` on. */
   void sort(work &w, ptr<uint8_t> at, int64_t bytes, int first) const {
     const sort_job<number_order<uint32_t>, V> job{to,    values,        sorted_to, sorted,
                                                   first, bits_of(most), at,        bytes};
@@ -43,10 +44,10 @@ template <class V> struct buckets {
   }
 };
 
-/* What was sorted goes where it belongs; a position from n on is none. Blocks take tiles by a
- * counter: tiles next to each other are under way at the same time, in a few buckets. Were they
- * divided beforehand, blocks far apart would fall behind one another by as many buckets as the
- * cache cannot hold. */
+/* Moves sorted elements to their positions; a position of n or more is skipped. Blocks take
+ * tiles by a counter, so that adjacent tiles are under way at the same time, and go to a few
+ * buckets. If the tiles were divided beforehand, some blocks would fall behind others by more
+ * buckets than the cache can hold. */
 template <class V> struct deliver_body {
   enum { threads = 256, EACH = 8, TILE = threads * EACH };
   struct shared {
@@ -56,8 +57,8 @@ template <class V> struct deliver_body {
   ptr<const V> values;
   ptr<V> out;
   int64_t n;
-  ptr<uint64_t> next; /* 0 before */
-  ptr<uint8_t> marks; /* of positions that something has gone to; or null */
+  ptr<uint64_t> next; /* 0 before the launch */
+  ptr<uint8_t> marks; /* set at each position that gets an element; or null */
 
   static int64_t tiles(int64_t n) { return (n + TILE - 1) / TILE; }
   HD void put(uint32_t at, V value) const {
@@ -88,7 +89,7 @@ template <class V> struct deliver_body {
   }
 };
 
-/* To `out`, of n elements, like the sources. */
+/* Moves the elements to `out`, which has n elements, as the sources have. */
 template <class V>
 void deliver_buckets(work &w, const char *name, const buckets<V> &b, ptr<V> out,
                      ptr<uint8_t> marks) {
@@ -98,8 +99,8 @@ void deliver_buckets(work &w, const char *name, const buckets<V> &b, ptr<V> out,
   w.run(launch_blocks_on_device(name, body.tiles(b.n), body));
 }
 
-/* Of n positions, each meant once, and sorted but for the lowest ROOM_BITS bits: a block puts
- * what goes to BUCKET adjacent ones in order. As many are sorted there as there are. */
+/* Moves n elements that are sorted by all bits of their positions except the lowest ROOM_BITS;
+ * no position occurs twice. A block orders BUCKET adjacent elements in shared memory. */
 template <class V, class O> struct order_body {
   enum { threads = 512, BUCKET = 1 << ROOM_BITS, EACH = BUCKET / threads };
   struct shared {
@@ -137,7 +138,8 @@ template <class V, class O> struct order_body {
   }
 };
 
-/* To `out`, of n elements, a permutation of the sources. What is sorted has room for it. */
+/* Moves the elements to `out`, which has n elements, as a permutation of the sources. The
+ * memory of the sorted elements has room for `out`. */
 template <class V, class O>
 void order_buckets(work &w, const char *name, const buckets<V> &b, ptr<uint8_t> room,
                    int64_t room_bytes, ptr<O> out) {

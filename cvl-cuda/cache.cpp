@@ -11,7 +11,7 @@
 namespace ravel {
 
 static const char prefix[] = "ravel-", suffix[] = ".kernel";
-enum { ALL = 1000 }; /* directories of a path may be made */
+enum { ALL = 1000 }; /* at most this many directories of a path are made */
 
 std::string cache_folder() {
   const char *own = getenv("RAVEL_CACHE");

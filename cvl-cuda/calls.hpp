@@ -1,5 +1,5 @@
 /* calls.hpp - counts the calls that a device may refuse, so that tests can make the n-th one
- * fail. Both streams ask here before each call. */
+ * fail. Both implementations of a stream ask here before each call. */
 #ifndef RAVEL_CUDA_CALLS_HPP
 #define RAVEL_CUDA_CALLS_HPP
 
@@ -9,8 +9,8 @@
 
 namespace ravel {
 
-/* In the environment, RAVEL_FAIL_CALL=n: the device is lost at the n-th call (from 1);
- * RAVEL_FAIL_CALL=memory:n: from then on it has no memory left. */
+/* The environment variable RAVEL_FAIL_CALL=n makes the device lost at the n-th call, counted
+ * from 1. With RAVEL_FAIL_CALL=memory:n the device has no memory left from the n-th call on. */
 struct calls {
   uint64_t made = 0;
   uint64_t fail_at = 0, no_memory_from = 0; /* 0: never */
@@ -25,7 +25,7 @@ struct calls {
       fail_at = strtoull(text, nullptr, 10);
     }
   }
-  /* Counts a call; whether it is the one that fails. */
+  /* Counts a call and returns whether it is the one that fails. */
   bool next_fails() { return ++made == fail_at; }
   bool out_of_memory() const { return no_memory_from > 0 && made >= no_memory_from; }
 };

@@ -1,4 +1,4 @@
-/* clock.hpp - the host's clock, for what statistics() says of time. */
+/* clock.hpp - the host's clock, for the times that statistics() reports. */
 #ifndef RAVEL_CUDA_CLOCK_HPP
 #define RAVEL_CUDA_CLOCK_HPP
 
@@ -7,7 +7,7 @@
 
 namespace ravel {
 
-/* Nanoseconds since some moment in the past; never goes back. */
+/* Returns nanoseconds since some moment in the past; the clock never goes back. */
 inline uint64_t now_ns() {
   struct timespec t;
   clock_gettime(CLOCK_MONOTONIC, &t);

@@ -6,13 +6,14 @@
 namespace ravel {
 namespace {
 
-/* The oldest generation that this version of CUDA knows, times ten. */
+/* The oldest compute capability that this version of CUDA supports, times ten. */
 enum : unsigned { OLDEST = 75 };
 
-/* Of a name such as "90", "80-real", "75-virtual", "100f-real" or "all". */
+/* One architecture of the list, parsed from "90", "80-real", "75-virtual", "100f-real" or
+ * "all". */
 struct item {
-  unsigned architecture; /* 0: all, as the name says */
-  std::string kind;      /* "", "-real", "-virtual"; others are for that very GPU */
+  unsigned architecture; /* ten times a compute capability; 0: all, as the name says */
+  std::string kind;      /* "", "-real" or "-virtual"; other suffixes name exactly one GPU */
 
   bool is_machine_code() const { return kind != "-virtual"; }
   bool is_ptx() const { return kind.empty() || kind == "-virtual"; }

@@ -1,10 +1,10 @@
 /* combine.hpp - the combining operations of operations.def as functors, for reductions and
- * scans: combination<T, OP> for an element type T, with
+ * scans: combination<T, OP> for an element type T has
  *
  *     type            T
  *     operation       OP
  *     exact           whether every order of combination gives the same bits
- *     identity()      what the program gets for no elements
+ *     identity()      the result that the program gets for no elements
  *     pad()           neutral on either side, in every bit
  *     operator()      x combined with y
  */
@@ -19,8 +19,8 @@ template <class T, cvl_op OP> struct combination {
   enum { exists = 0 };
 };
 
-/* Whether a device has an instruction for x combined with y, which takes several otherwise. Its
- * result is that of operations.def, but for which NaN a NaN is. */
+/* Tells whether a device has one instruction that combines x and y where the plain code takes
+ * several. Its result is that of operations.def, except for which NaN a NaN is. */
 template <class T, cvl_op OP> struct instruction {
   HD static bool gives(T &, T, T) { return false; }
 };
@@ -72,7 +72,7 @@ namespace ravel {
 #define FLOAT_BITS 64
 #include "cvl/expressions.h"
 namespace ravel {
-#define COMBINE_B(op, ...)      /* has but one width */
+#define COMBINE_B(op, ...)      /* BOOL has only one width */
 #define COMBINE(op, class, ...) COMBINE_##class(op, __VA_ARGS__)
 #include "tables/operations.def"
 #undef COMBINE_B
@@ -85,7 +85,7 @@ namespace ravel {
 
 namespace ravel {
 
-/* A combination of flags, of many at a time: it is one of bits. */
+/* Combines flags, many at a time: as bits of a word. */
 template <class C> struct on_bits;
 template <cvl_op OP> struct on_bits<combination<uint8_t, OP>> {
   static_assert(OP == OP_AND || OP == OP_OR || OP == OP_XOR, "bit by bit");
@@ -100,7 +100,7 @@ template <class T, cvl_op OP, class G> bool with_this(cvl_op op, G &g) {
   return false;
 }
 
-/* g(c) for the combination of an operation on elements of type T. */
+/* Calls g(c) with the combination c of an operation on elements of type T. */
 template <class T, class G> void with_combination(cvl_op op, G g) {
   if (with_this<T, OP_ADD>(op, g) || with_this<T, OP_MUL>(op, g) ||
       with_this<T, OP_MAX>(op, g) || with_this<T, OP_MIN>(op, g) ||
@@ -109,7 +109,8 @@ template <class T, class G> void with_combination(cvl_op op, G g) {
   fail(CVL_E_DEVICE, 0); /* operations.def has no such row */
 }
 
-/* g(c, x) for an operation on elements e: its combination, and an x of their type. */
+/* Calls g(c, x) for an operation on elements of type e, with its combination c and an x of
+ * their C type. */
 template <class G> void with_typed_combination(cvl_elem e, cvl_op op, G g) {
   with_type(e, [&](auto x) {
     with_combination<decltype(x)>(op, [&](auto combination) { g(combination, x); });

@@ -18,21 +18,21 @@ namespace ravel {
 
 enum stage {
   REQUESTED, /* a thread looks for it on disk */
-  MISSING,   /* it is not there: a thread compiles it */
-  MADE,      /* the owner's from here on: bytes, or loaded by the thread */
-  READY,     /* loaded */
-  FAILED     /* why */
+  MISSING,   /* it is not on disk: a thread compiles it */
+  MADE,  /* only the owner uses it from here on: it has bytes, or the thread has loaded it */
+  READY, /* loaded */
+  FAILED /* `why` says why */
 };
 
 struct compilation {
   const std::string text;
   const std::vector<std::string> kernels;
-  unsigned users = 1; /* the owner's */
+  unsigned users = 1; /* used by the owner's thread only */
   std::atomic<int> stage{REQUESTED};
   std::atomic<bool> stop{false};
-  std::atomic<bool> wanted{false}; /* a kernel of it */
-  std::atomic<bool> left{false};   /* no user needs it any more, but the next run */
-  std::string sought;              /* the identity of the tools by which it was looked for */
+  std::atomic<bool> wanted{false}; /* the owner has asked for one of its kernels */
+  std::atomic<bool> left{false};   /* it has no user left, except the next run */
+  std::string sought; /* the identity of the tools under which the cache was searched */
   std::string bytes, why;
   bool settled = false;
   void *loaded = nullptr;
@@ -41,10 +41,10 @@ struct compilation {
   compilation(const std::string &t, const std::vector<std::string> &k) : text(t), kernels(k) {}
 };
 
-/* How long whoever waits does so before it asks whether to go on. */
+/* A waiting thread asks after each such interval whether to go on. */
 static const std::chrono::milliseconds between_questions(10);
 
-/* One thread for each processor that this process may use, within the limit. */
+/* Returns one thread for each processor that this process may use, up to the limit. */
 static size_t usual_threads() {
   return std::min<unsigned>(processors_available(), compiler::MOST_THREADS);
 }
@@ -107,9 +107,9 @@ bool compiler::open_tools(std::string &identity, std::string &why) {
   return opened;
 }
 
-/* What an earlier process noted about the compiler is enough to find kernels on the disk: to
- * open NVRTC takes forty milliseconds, longer than many programs. Without a note nothing was
- * kept, unless it is a compiler without notes. */
+/* The note of an earlier process about the compiler is enough to find kernels on disk. Opening
+ * NVRTC takes forty milliseconds, longer than many programs run. Without a note nothing was
+ * kept, unless the compiler makes no notes. */
 bool compiler::identify(std::string &identity) {
   std::lock_guard<std::mutex> lock(opening_);
   std::string note, why;
@@ -145,7 +145,7 @@ int compiler::looked_for(compilation &c) {
   return identify(identity) && find(c, identity) ? loaded(c) : MISSING;
 }
 
-/* Compiled and then kept. */
+/* Compiles a module, keeps it and perhaps loads it. Returns its next stage. */
 int compiler::made(compilation &c) {
   std::string identity;
   if (!open_tools(identity, c.why)) return FAILED;
@@ -156,7 +156,8 @@ int compiler::made(compilation &c) {
   return loaded(c);
 }
 
-/* One at a time: the cache notes what is wrong, and counts the bytes of its files. */
+/* Keeps bytes in the cache, one thread at a time: the cache notes errors, and counts the bytes
+ * of its files. */
 void compiler::keep(const std::string &key, const std::string &bytes) {
   std::string trouble;
   {
@@ -168,7 +169,8 @@ void compiler::keep(const std::string &key, const std::string &bytes) {
   cache_trouble_ = trouble;
 }
 
-/* Loading takes a device a quarter of a millisecond: that is not to keep the owner. */
+/* Loads a module that has its bytes. Loading takes a device a quarter of a millisecond, so
+ * threads do it rather than the owner. Returns the next stage. */
 int compiler::loaded(compilation &c) {
   const bool now = tools_->loads_in_threads() && !c.stop && !c.left && !closing_;
   return !now || load(c) ? MADE : FAILED;
@@ -182,7 +184,7 @@ bool compiler::find_kernels(compilation &c) {
   return true;
 }
 
-/* The bytes made ready. */
+/* Loads the bytes and finds the kernels. Returns false and sets c.why if either fails. */
 bool compiler::load(compilation &c) {
   c.loaded = tools_->load(c.bytes, c.why);
   c.bytes = std::string();
@@ -194,7 +196,7 @@ bool compiler::load(compilation &c) {
 
 /* ---- the threads ---- */
 
-/* Under the mutex, as what follows. */
+/* Counts the modules under way. The mutex is held here, and in the functions below. */
 void compiler::count_work() {
   *work_ = (unsigned)(requested_.size() + missing_.size() + working_.size());
 }
@@ -207,7 +209,8 @@ bool compiler::is_at_end() const {
   return closing_ && clock::now() >= last_begin_;
 }
 
-/* What may be on disk, then what was wanted first, at last what only the next run needs. */
+/* Takes the next module: first those that may be on disk, then those that the owner asked for,
+ * at last those that only the next run needs. */
 compiler::shared compiler::next() {
   std::deque<shared> &from = requested_.empty() ? missing_ : requested_;
   auto at = std::find_if(from.begin(), from.end(), [](const shared &c) { return !c->left; });
@@ -233,14 +236,14 @@ void compiler::done_with(const shared &c, int stage) {
   done_.notify_all();
 }
 
-/* The next module one stage on; the lock is released meanwhile. */
+/* Moves the next module one stage on. The lock is released meanwhile. */
 void compiler::advance(std::unique_lock<std::mutex> &lock) {
   const shared c = next();
   int stage = FAILED;
   lock.unlock();
   try {
     stage = c->stage == REQUESTED ? looked_for(*c) : made(*c);
-  } catch (const std::exception &e) { /* no memory */
+  } catch (const std::exception &e) { /* memory is short */
     c->why = e.what();
   }
   lock.lock();
@@ -258,8 +261,8 @@ void compiler::work() {
   }
 }
 
-/* One more thread, if there is none for what waits. Signals are for the threads that expect
- * them. False if there is no thread at all. */
+/* Starts one more thread if no thread is free for what waits. Its signals are blocked: they go
+ * to the threads that expect them. Returns false if there is no thread at all. */
 bool compiler::start() {
   {
     std::lock_guard<std::mutex> lock(mutex_);
@@ -279,7 +282,7 @@ bool compiler::start() {
 
 /* ---- the end ---- */
 
-/* What nobody wanted, or all. */
+/* Gives up the modules that nobody wanted, or all of them. */
 void compiler::give_up(bool all) {
   const auto unwanted = [all](const shared &c) { return all || !c->wanted; };
   for (std::deque<shared> *of : {&requested_, &missing_})
@@ -290,7 +293,7 @@ void compiler::give_up(bool all) {
   count_work();
 }
 
-/* See the head of compiler.hpp. */
+/* Finishes what is wanted when the program ends; the head of compiler.hpp says how long. */
 void compiler::finish_wanted() {
   std::unique_lock<std::mutex> lock(mutex_);
   last_begin_ = clock::now() + std::chrono::seconds(MOST_SECONDS_AT_END);
@@ -326,7 +329,7 @@ compilation *compiler::request(const std::string &text,
   }
   more_.notify_one();
   if (!start()) {
-    requested_.clear(); /* nobody else has it */
+    requested_.clear(); /* no other thread exists: no lock is needed */
     count_work();
     c->why = "no thread could be started";
     c->stage = FAILED;
@@ -343,7 +346,8 @@ void compiler::speak(bool &said, const std::string &line) {
   said = true;
 }
 
-/* What the owner does once about a module that the threads are done with. */
+/* The owner calls this once for a module that the threads are done with: it loads the module if
+ * no thread did, and reports failures. */
 void compiler::settle(compilation &c) {
   c.settled = true;
   if (c.stage == MADE) c.stage = c.loaded || load(c) ? READY : FAILED;
@@ -360,7 +364,7 @@ void compiler::settle(compilation &c) {
   if (!trouble.empty()) speak(said_cache_, "compiled superoperators are not kept: " + trouble);
 }
 
-/* This thread looks, too: the others may be compiling. */
+/* The owner's thread searches the disk, too, since the other threads may be compiling. */
 void compiler::settle_found() {
   {
     std::unique_lock<std::mutex> lock(mutex_);
@@ -374,7 +378,7 @@ void compiler::settle_found() {
   }
 }
 
-/* What was wanted comes next, and is worth finishing. */
+/* Notes that the owner asks for a module: it comes next, and is finished at the end. */
 void compiler::want(compilation &c) {
   if (c.wanted.exchange(true)) return;
   std::lock_guard<std::mutex> lock(mutex_);
@@ -410,7 +414,7 @@ const char *compiler::failure(const compilation *c) const {
   return c->stage == FAILED && c->settled ? c->why.c_str() : nullptr;
 }
 
-/* Whether it is finished for the next run, although nobody needs it any more. */
+/* Decides whether a module without users is still compiled, for the next run. */
 bool compiler::is_left(compilation &c) {
   std::lock_guard<std::mutex> lock(mutex_);
   const auto left = std::count_if(missing_.begin(), missing_.end(),
@@ -419,7 +423,7 @@ bool compiler::is_left(compilation &c) {
   return c.left;
 }
 
-/* Forgets what was finished since for the next run. */
+/* Forgets the modules that were compiled for the next run and are done. */
 void compiler::forget_left() {
   const auto is_done = [this](const shared &c) {
     const bool is = c->users == 0 && c->stage >= MADE;

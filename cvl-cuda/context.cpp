@@ -1,4 +1,4 @@
-/* context.cpp - values, faults, and where an operation's operands are: see context.hpp. */
+/* context.cpp - values, faults, and where the operands of an operation are: see context.hpp. */
 #include "cvl-cuda/context.hpp"
 
 #include <limits.h>
@@ -11,14 +11,14 @@
 #include "cvl-cuda/ops.hpp"
 #include "fused-kernels/published.hpp"
 
-/* Sizes are asked for soon after they were handed out: so many are remembered. */
+/* Sizes are asked for soon after they were handed out. This many are remembered. */
 enum { MOST_SETTLED = 1 << 16 };
 
 cvl_context::cvl_context(ravel::stream *s, const cvl_options &o)
     : device(s), memory(s), work_queue(s), int_elem(o.int_elem), float_elem(o.float_elem),
       say(o.say), tuning(tuning_complete(o.tuning, s->architecture())),
-      /* The default was measured in the model of traffic between host and device: the best for
-       * all programs. */
+      /* The default was the best for all programs in the model of traffic between host and
+       * device. */
       host_elements((int64_t)tuning.value[TUNE_CUDA_HOST_ELEMENTS]), small(host_elements) {
   using namespace ravel;
   work_queue.most_held = tuning.value[TUNE_CUDA_WINDOW];
@@ -33,7 +33,8 @@ namespace ravel {
 
 /* ---- opening the device ---- */
 
-/* What the context itself needs. It is not counted; nor is the wait, which nobody may end. */
+/* Allocates what the context itself needs. This is not counted, nor is the wait, which cannot
+ * be stopped. */
 static void begin_device(context &c) {
   queue &q = c.work_queue;
   const uint64_t launches = q.launches, waits = q.waits, launch_ns = q.launch_ns,
@@ -70,7 +71,7 @@ const char *open_device(context &c, bool late) {
   return open_now(c);
 }
 
-/* Where the device cannot be had now, the host does the rest, on one thread. */
+/* Opens the device now. If it cannot be opened, the host does the rest, on one thread. */
 static void open_late(context &c) {
   c.is_open = true;
   const char *why = open_now(c);
@@ -90,7 +91,7 @@ bool is_for_host(context &c, int64_t elements) {
   return elements <= c.small;
 }
 
-/* The host has done, or will, what has so many elements: so much less until the device is
+/* Notes that the host does work on so many elements: less is left until the device is
  * opened. */
 static void spend(context &c, int64_t elements) {
   if (!c.is_open && elements > c.host_elements)
@@ -143,7 +144,7 @@ void fail(cvl_error_kind kind, uint64_t site, int64_t position, int64_t value, i
   throw failure{{kind, site, position, value, limit, segment, nullptr}};
 }
 
-/* By site; of one site sizes first, then by position. */
+/* Orders faults by site. At one site faults of sizes come first, the others go by position. */
 static bool comes_first(const cvl_error &a, const cvl_error &b) {
   if (a.site != b.site) return a.site < b.site;
   const bool size = a.kind == CVL_E_SIZE, other_size = b.kind == CVL_E_SIZE;
@@ -168,11 +169,11 @@ static void context_look(context &);
 
 void finish(context &c) {
   if (!c.device_faults) return;
-  if (c.work_queue.runs != c.runs_seen) /* else nothing can have gone wrong since */
+  if (c.work_queue.runs != c.runs_seen) /* else nothing can have gone wrong */
     c.work_queue.download(c.seen_faults->at, c.device_faults->at, sizeof(fault_slot));
   c.runs_seen = c.work_queue.runs;
   c.work_queue.finish();
-  if (c.device->failure()) fail(CVL_E_DEVICE, UINT64_MAX); /* with the reason: backend.cpp */
+  if (c.device->failure()) fail(CVL_E_DEVICE, UINT64_MAX); /* backend.cpp adds the reason */
   fault_slot seen;
   c.device->host_reads(c.seen_faults->at, sizeof seen);
   memcpy(&seen, c.seen_faults->at, sizeof seen);
@@ -182,7 +183,7 @@ void finish(context &c) {
 
 /* ---- deferred numbers ---- */
 
-/* A number that has arrived. */
+/* Reads a number that has arrived. */
 static int64_t arrived(const context &c, const deferred &p) {
   int64_t value;
   c.device->host_reads(p.mirror->at, sizeof value);
@@ -190,7 +191,8 @@ static int64_t arrived(const context &c, const deferred &p) {
   return value;
 }
 
-/* Likewise as an INT, and a length. */
+/* Reads an arrived number as an INT that is a length. Notes a fault and returns 0 if it is
+ * negative. */
 static int64_t arrived_length(context &c, const deferred &p) {
   const int64_t x = c.int_elem == CVL_I32 ? (int32_t)p.of->value : p.of->value;
   if (x >= 0) return x;
@@ -198,7 +200,7 @@ static int64_t arrived_length(context &c, const deferred &p) {
   return 0;
 }
 
-/* It is known from now on. */
+/* Makes the number known from now on. */
 static void is_now(context &c, deferred &p, int64_t value) {
   p.value = value;
   p.known = true;
@@ -206,8 +208,8 @@ static void is_now(context &c, deferred &p, int64_t value) {
   if (c.settled.size() > MOST_SETTLED) c.settled.erase(c.settled.begin());
 }
 
-/* A number that was not what was required of it: a fault, after which values are as they were
- * before the requirement. */
+/* Handles a number that was not what was required of it, which is a fault. Values are again as
+ * they were before the requirement. */
 static void is_refused(deferred &p) {
   for (const counted_segdes &x : p.totals) {
     if (!x.offsets) continue;
@@ -218,8 +220,8 @@ static void is_refused(deferred &p) {
   }
 }
 
-/* Takes note of the deferred numbers that have arrived. One that another becomes stands before
- * it. */
+/* Notes the deferred numbers that have arrived. A number stands before those that are derived
+ * from it (`of`). */
 static void context_look(context &c) {
   size_t kept = 0;
   for (const ref<deferred> &q : c.outstanding) {
@@ -238,7 +240,7 @@ static void context_look(context &c) {
   c.outstanding.resize(kept);
 }
 
-/* As an INT it may be required, too. */
+/* If another number is this one as an INT, it meets the requirement, too. */
 void is_required(context &c, const ref<deferred> &p, const requirement &must) {
   p->must = must;
   p->required = true;
@@ -276,7 +278,7 @@ ref<cvl_vector> int_of_deferred(const context &c, const ref<deferred> &p) {
   ref<cvl_vector> v(new cvl_vector);
   v->elem = c.int_elem;
   v->length = 1;
-  v->device = p->at; /* of a number of 64 bits the lower half comes first */
+  v->device = p->at; /* the lower half of a 64-bit number comes first in memory */
   v->host = p->mirror;
   v->arrives = p->epoch;
   expect_sum(c, *v.get(), p);
@@ -305,8 +307,8 @@ int64_t settled_total(context &c, const cvl_segdes &d) {
   return d.size ? settle(c, *d.size.get()) : d.total;
 }
 
-/* From a bound to the exact number, also in the memory that the bound took. What is required
- * only may turn out to be wrong. */
+/* Replaces bounds by exact numbers, also in the memory that was taken for the bound. A number
+ * that is only required may turn out to be wrong, so it stays deferred. */
 void exact(context &c, cvl_segdes &d) {
   if (d.size) {
     d.total = settle(c, *d.size.get());
@@ -370,7 +372,7 @@ int64_t longest_on_host(const cvl_segdes &d) {
 
 /* ---- an operation ---- */
 
-/* How much of the limit a bound may be. */
+/* A bound may be at most this part of the memory limit. */
 enum : int64_t { LIMIT_RATIO = 16 };
 
 bool stays_deferred(context &c, const ref<deferred> &p) {
@@ -384,7 +386,7 @@ static const ref<deferred> &context_size_of(const cvl_value &v) {
   return v.form == CVL_SEGDES ? v.as.segdes->size : none;
 }
 
-/* The most elements an operand brings; settles what is deferred. */
+/* Returns the most elements that an operand brings, after waiting for deferred lengths. */
 static int64_t settled_size(context &c, const cvl_value &v, operand_lengths lengths) {
   if (v.form == CVL_NOTHING || v.form == CVL_SCALAR) return 0;
   if (lengths == operand_lengths::BOUNDED && stays_deferred(c, context_size_of(v)))
@@ -411,7 +413,7 @@ work::work(context &ctx, uint64_t at_site, std::initializer_list<const cvl_value
   if (on_host) spend(c, most);
 }
 
-/* A number that no kernel writes, since the operation failed before. */
+/* Drops a number that no kernel writes, since the operation failed before. */
 static void context_forget(context &c, deferred &p) {
   p.known = true;
   for (size_t k = 0; k < c.outstanding.size(); k++) {
@@ -456,14 +458,15 @@ uint64_t work::run_joined(const launch &l, join_function join, uint64_t after) {
   return number;
 }
 
-/* What this operation writes is written by this command, or by an earlier one of its own. */
+/* Notes that command `number` wrote the results: it did, or an earlier command of this
+ * operation. */
 void work::note_written(uint64_t number) {
   for (const ref<block> &b : made_) {
     if (number > b->written) b->written = number;
   }
 }
 
-/* Notes that the operation reads a block. */
+/* Notes that the operation reads a block, and returns where it lies. */
 void *work::reads(const ref<block> &b) {
   if (b->written > read_after_) read_after_ = b->written;
   return b->at;
@@ -485,7 +488,7 @@ void work::fill_bytes(void *p, uint8_t byte, size_t bytes) {
   }
 }
 
-/* Of a new block. */
+/* Sets the bytes of a block that this operation has just made. */
 void work::set_block(const ref<block> &b, uint8_t byte, size_t bytes) {
   if (on_host) {
     memset(b->at, byte, bytes);
@@ -499,7 +502,7 @@ void work::set(const ref<cvl_vector> &v, uint8_t byte) {
   set_block(on_host ? v->host : v->device, byte, (size_t)v->length * elem_info(v->elem)->bytes);
 }
 
-/* Memory that was handed out anew, or has no marks left, is cleared once. */
+/* Memory is cleared when it is new, and when no marks are left. */
 publication work::publishes(int64_t cells) {
   enum : int64_t { LEAST_CELLS = 4096 };
   published_memory &m = c.published;
@@ -522,13 +525,13 @@ faults work::bad() {
   return {on_host ? &c.host_faults : (fault_slot *)(void *)c.device_faults->at, site};
 }
 
-/* The elements of a vector on the side where this operation runs; kept for the next one. */
+/* Returns the elements of a vector on the side where this operation runs. They stay there for
+ * the next operation. */
 void *work::elements_here(cvl_vector &v) {
   if (!(on_host ? v.host : v.device)) {
     if (v.kind != FROM_MEMORY) {
       materialise(*this, v);
-    } else { /* on the host only: an operation whose operands are not at hand is not run there
-              */
+    } else { /* a device operation: on the host, operands are at hand */
       const size_t bytes = (size_t)v.length * elem_info(v.elem)->bytes;
       ref<block> b(c.memory.take(memory_space::device, bytes, site));
       c.work_queue.upload(c.memory, b.get(), v.host->at, bytes, site);
@@ -553,7 +556,7 @@ void *work::materialised(const cvl_value &v, size_t width) {
 
 void work::fill_operand(const cvl_value &v, size_t width, int32_t &kind, void *first,
                         void *step, segments &under, void *&data, void *&steps) {
-  void *its_data = nullptr, *its_steps = nullptr; /* writing one may read another operand */
+  void *its_data = nullptr, *its_steps = nullptr; /* writing one may read an operand */
   data = steps = nullptr;
   if (v.form == CVL_SCALAR) {
     kind = ALL_EQUAL;
@@ -641,7 +644,7 @@ ref<cvl_vector> work::make(cvl_elem elem, int64_t n) {
   return v;
 }
 
-/* What is copied to the host is all written. */
+/* Copies to the host have the length of the bound, so all of it must have been written. */
 ref<cvl_vector> work::make_each(cvl_elem elem, int64_t n) {
   const ref<cvl_vector> v = make(elem, n);
   v->size = domain;
@@ -699,10 +702,10 @@ ref<deferred> work::later(int64_t bound, ptr<int64_t> *at) {
   p->bound = bound;
   p->at = ref<block>(c.memory.take(on_host ? memory_space::host : memory_space::device,
                                    3 * sizeof(int64_t), site));
-  *at = pointer_to<int64_t>(p->at->at); /* put_number writes three */
+  *at = pointer_to<int64_t>(p->at->at); /* put_number writes three numbers */
   if (!on_host) {
     p->mirror = ref<block>(c.memory.take(memory_space::host, sizeof(int64_t), site));
-    p->epoch = UINT64_MAX; /* until the kernels are in the queue: ~work */
+    p->epoch = UINT64_MAX; /* until the kernels are in the queue: see ~work */
     c.outstanding.push_back(p);
   }
   made_.push_back(p->at);
@@ -716,8 +719,8 @@ ref<deferred> work::greatest_later(int64_t bound, ptr<int64_t> *at) {
   return p;
 }
 
-/* Small results of the device are soon needed on the host. A block may be longer than its
- * `bytes`: the rest is uninitialised. */
+/* Copies a small result of the device to the host, which soon needs it. A block may be longer
+ * than its `bytes`; the rest is uninitialised. */
 static void mirror_block(context &c, const ref<block> &device, size_t bytes, ref<block> &host,
                          uint64_t &arrives) {
   if (!device || host) return;
@@ -733,7 +736,7 @@ void work::give(cvl_value *out, const ref<cvl_vector> &v) {
                  v->arrives);
   }
   *out = cvl_value{};
-  if (on_host && v->length == 1 && !v->size) { /* known: no need of a vector */
+  if (on_host && v->length == 1 && !v->size) { /* the value is known and needs no vector */
     out->form = CVL_SCALAR;
     out->elem = (uint8_t)v->elem;
     memcpy(&out->as, v->host->at, elem_info(v->elem)->bytes);

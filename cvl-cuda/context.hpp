@@ -4,7 +4,7 @@
  *
  *     void reduce(context &c, uint64_t site, cvl_op op, const cvl_value &v, const cvl_value &d,
  *                 cvl_value *out) {
- *       work w(c, site, {&v, &d}, 0);             // where: on the host or on the device
+ *       work w(c, site, {&v, &d}, 0);             // decides: host or device
  *       const segments s = w.view(d);
  *       const operand<T> x = w.read<T>(v);        // wherever v is, or however it is computed
  *       cvl_vector *r = w.make(elem, s.count);
@@ -12,10 +12,10 @@
  *       w.give(out, r);
  *     }
  *
- * A small operation whose operands the host can read runs on the host at once, any other later
- * on the device; the code is the same, and so are the bits. Faults that are known at once are
- * thrown (struct failure) or reported by bodies that run on the host; those of the device are
- * found in its error slot at the next wait.
+ * A small operation runs on the host at once if the host can read its operands. Any other runs
+ * later on the device. Both run the same code and get the same bits. Faults that are known at
+ * once are thrown (struct failure) or reported by bodies that run on the host. Faults on the
+ * device are found in its error slot at the next wait.
  */
 #ifndef RAVEL_CUDA_CONTEXT_HPP
 #define RAVEL_CUDA_CONTEXT_HPP
@@ -34,14 +34,14 @@ struct kernel_variants;
 } // namespace ravel
 
 namespace ravel {
-/* What blocks of launches publish (fused-kernels/published.hpp): kept from one launch to the
- * next. */
+/* Memory in which the blocks of a launch publish values (fused-kernels/published.hpp). It is
+ * kept from one launch to the next. */
 struct published_memory {
-  ref<block> at; /* a counter, and behind it the cells */
+  ref<block> at; /* a counter, followed by the cells */
   int64_t cells = 0;
-  uint32_t mark = 0; /* of the last launch */
+  uint32_t mark = 0; /* mark of the last launch */
 };
-/* The same for one launch: no cell has its mark. */
+/* That memory as one launch gets it: no cell has the launch's mark yet. */
 struct publication {
   ptr<uint64_t> next;
   char *cells;
@@ -57,26 +57,26 @@ struct cvl_context {
   cvl_elem int_elem, float_elem;
   cvl_stop stop{};
   cvl_speaker say;
-  ::tuning tuning;       /* all values */
-  int64_t host_elements; /* operations on up to so many elements may run on the host */
-  int64_t small;         /* the same now: more while the device is not open */
-  bool is_open = false;  /* the device is, or nobody tries any more */
-  bool ids = true;       /* expanded ids are made (RAVEL_CUDA_IDS) */
-  ravel::fault_slot host_faults{};        /* of bodies that ran on the host */
+  ::tuning tuning;       /* tuning values */
+  int64_t host_elements; /* operations on up to this many elements may run on the host */
+  int64_t small;         /* the current limit: higher while the device is not open */
+  bool is_open = false;  /* the device is open, or it could not be opened */
+  bool ids = true;       /* whether expanded ids are made (RAVEL_CUDA_IDS) */
+  ravel::fault_slot host_faults{};        /* faults of bodies that ran on the host */
   ravel::ref<ravel::block> device_faults; /* one fault_slot on the device */
-  ravel::ref<ravel::block> seen_faults;   /* pinned: its copy as of the last wait */
-  bool has_fault = false;                 /* the first fault known of */
+  ravel::ref<ravel::block> seen_faults;   /* pinned: a copy of the slot as of the last wait */
+  bool has_fault = false;                 /* whether a fault is known */
   cvl_error fault{};
-  uint64_t runs_seen = 0;    /* work_queue.runs when the slot was looked at last */
-  uint64_t faults_taken = 0; /* by `check`: vectors checked before these may be at fault */
+  uint64_t runs_seen = 0;    /* work_queue.runs when the slot was last read */
+  uint64_t faults_taken = 0; /* how often `check` took a fault */
   uint64_t last_symbol = 0;
   ravel::published_memory published;
   std::vector<ravel::ref<ravel::deferred>> outstanding; /* not yet known: one wait for all */
   std::map<uint64_t, int64_t>
-      settled; /* what they were, by symbol: for sizes held by the caller */
+      settled; /* values of settled numbers by symbol, for sizes that the caller holds */
 
   std::map<uint64_t, ravel::ref<ravel::deferred>>
-      samples; /* of PERMUTE, by site (permute.cu) */
+      samples; /* samples of PERMUTE by site (permute.cu) */
 
   const ravel::kernel_variants *variants = nullptr; /* variants.hpp */
 
@@ -89,72 +89,77 @@ namespace ravel {
 
 using context = cvl_context;
 
-/* Notes a fault: of those known the one with the lowest site and position stays. */
+/* Notes a fault. Of those known, the one with the lowest site and position stays. */
 void note_fault(context &, const cvl_error &);
 [[noreturn]] void fail(cvl_error_kind, uint64_t site, int64_t position = 0, int64_t value = 0,
                        int64_t limit = 0, int64_t segment = 0);
-/* The position of a fault of a size rule in a slot: before all others of its site. */
+/* Returns the position in a fault slot of a fault by a size rule: before all other faults of
+ * its site. */
 inline int64_t size_rule_position(int64_t rule) {
   return INT64_MIN + rule;
 }
-/* Whether a deferred number has arrived; never waits. */
+/* Returns whether a deferred number has arrived. Never waits. */
 bool is_known(context &, deferred &);
-/* Waits until a deferred number is known, and all others with it. */
+/* Waits until a deferred number is known, and all others with it. Returns it. */
 int64_t settle(context &, deferred &);
-/* Whether operations go on with a deferred number as it lies in the device's memory, and with
- * memory and threads for its bound, rather than wait for it; null: there is no number. Only
- * with a useful bound: it has to be a length that was known, of what was packed. */
+/* Returns whether an operation may use a deferred number without waiting: the number stays in
+ * the device's memory, and memory and threads are taken for its bound. That takes a useful
+ * bound: the number must count packed elements (counts_elements). Null is no number: false. */
 bool stays_deferred(context &, const ref<deferred> &);
-/* A deferred number is known as what is required of it, until it arrives. */
+/* Treats a deferred number as the value that is required of it, until it arrives. */
 void is_required(context &, const ref<deferred> &, const requirement &);
-/* A descriptor, with its offsets on the device, has this total. */
+/* Gives a descriptor, which has its offsets on the device, this number as its total. */
 void has_total(cvl_segdes &, const ref<deferred> &);
-/* Opens the device of a new context; or leaves that to work that is worth it, and until then
- * the host has more to do. A reason if it cannot be opened. */
+/* Opens the device of a new context. With `late` it is opened when there is enough work for it;
+ * until then the host does more. Returns the reason if it cannot be opened, else null. */
 const char *open_device(context &, bool late);
-/* Whether the host does what has so many elements. Where it does not, the device is open, or
- * has been asked to be: a device that cannot be opened leaves everything to the host. */
+/* Returns whether the host does an operation on so many elements. If not, the device is open,
+ * or is opened now. If it cannot be opened, the host does everything. */
 bool is_for_host(context &, int64_t elements);
-/* Opens the device for values that are to be there. A fault if it cannot be. */
+/* Opens the device for values that must be there. Throws a fault if it cannot be opened. */
 void need_device(context &, uint64_t site);
-/* Changes the number of elements for that (tests). */
+/* Sets the number of elements up to which the host works (tests). */
 void set_host_elements(context &, int64_t);
 
-/* Waits for all work, and takes note of what the device's error slot holds. */
+/* Waits for all work, and notes the fault in the device's error slot. */
 void finish(context &);
-/* The exact length, or total: waits if it is deferred. */
+/* Return the exact length, or total; they wait if it is deferred. */
 int64_t settled_length(context &, const cvl_vector &);
 int64_t settled_total(context &, const cvl_segdes &);
 
-/* Waits if the length, or the total, is deferred, and makes the value say it. Memory that the
- * bound took and the elements do not need is given back (trim in pack.cu). */
+/* Makes the length or total of a value exact, after a wait if it is deferred. Memory that was
+ * taken for the bound, and that the elements do not need, is given back (trim in pack.cu). */
 void exact(context &, cvl_vector &);
 void exact(context &, cvl_segdes &);
 
-/* Lengths, and that number as their sum; and the sum of a vector if it has one and no fault was
- * reported since, or null. */
+/* expect_sum notes a number as the sum of a vector of lengths. sum_later returns the sum of a
+ * vector, or null if it has none or a fault was reported since. */
 void expect_sum(const context &, cvl_vector &lengths, const ref<deferred> &);
 ref<deferred> sum_later(const context &, const cvl_vector &);
-/* A deferred number as a vector of one INT, which has its memory: no launch, no wait. */
+/* Returns a deferred number as a vector of one INT, which shares the number's memory. This
+ * takes no launch and no wait. */
 ref<cvl_vector> int_of_deferred(const context &, const ref<deferred> &);
-/* The same number as the length of a segment, which an operation at `site` was given. Where it
- * may not fit an INT the result is another number, the INT's, and a fault if it is negative. */
+/* Returns a deferred number as the length of a segment, for the operation at `site`. Where it
+ * may not fit an INT, the result is another number with the value of the INT, which is a fault
+ * if it is negative. */
 ref<deferred> length_of_deferred(context &, uint64_t site, const ref<deferred> &);
 
-/* Number of elements (of a descriptor: segments) as far as it is known without waiting. */
+/* Returns the number of elements (of a descriptor: segments) as far as it is known without
+ * waiting. */
 int64_t length_bound(const cvl_value &);
-/* Number of segments and total of a descriptor in either form; the total is settled. */
+/* Return the number of segments and the total of a descriptor in either form. The total is
+ * waited for. */
 int64_t count_of(const cvl_value &d);
 int64_t total_of(context &, const cvl_value &d);
 
-/* Whether the host can read the value's elements now, without waiting. */
+/* Returns whether the host can read the elements of a value now, without waiting. */
 bool at_hand(context &, const cvl_value &);
 
-/* The longest segment of a descriptor with offsets that the host can read. */
+/* Returns the longest segment of a descriptor with offsets that the host can read. */
 int64_t longest_on_host(const cvl_segdes &);
 
-/* Gives t(T{}) for the C type T of elements of type e, and likewise for the INT or FLOAT only.
- */
+/* Returns g(T{}) for the C type T of elements of type e. There are variants for INT only and
+ * for FLOAT only. */
 template <class G> auto with_type(cvl_elem e, G g) {
   switch (e) {
   case CVL_I32: return g(int32_t{});
@@ -189,27 +194,28 @@ template <> inline cvl_elem elem_of<uint8_t>() {
   return CVL_BOOL;
 }
 
-/* What an operation does with the lengths of its operands that are deferred: it waits for all;
- * or takes those that may stay so (stays_deferred) by their bounds, on the device. */
+/* How an operation treats deferred lengths of its operands. EXACT waits for all. BOUNDED takes
+ * the bounds of those that may stay deferred (stays_deferred), on the device. */
 enum class operand_lengths { EXACT, BOUNDED };
 
-/* Whether flags can be read as words of eight: blocks of memory are aligned for these, and
- * slices begin anywhere. */
+/* Returns whether flags can be read as words of eight. Blocks of memory are aligned for that,
+ * but slices begin anywhere. */
 inline bool begins_word(ptr<const uint8_t> flags) {
   return (uintptr_t)address(flags) % sizeof(uint64_t) == 0;
 }
 
-/* One operation. Scratch memory lives until it ends. */
+/* One operation. Its scratch memory lives until it ends. */
 struct work {
   context &c;
   const uint64_t site;
   bool on_host;
   const operand_lengths mode;
-  ref<deferred> domain; /* BOUNDED: the number of elements of make_each; null: it is known */
-  ref<block> domain_at; /* its memory, null if it had arrived before */
+  ref<deferred> domain; /* BOUNDED: the number of elements of make_each; null if it is known */
+  ref<block> domain_at; /* memory of `domain`; null if the number had already arrived */
 
-  /* Decides between host and device by the operands, whose deferred lengths are settled here,
-   * and by the number of elements of the result. Values of form CVL_NOTHING are ignored. */
+  /* Decides between host and device by the operands and by the number of elements of the
+   * result. Waits for deferred lengths of operands here. Values of form CVL_NOTHING are
+   * ignored. */
   work(context &, uint64_t site, std::initializer_list<const cvl_value *> operands,
        int64_t elements, operand_lengths = operand_lengths::EXACT);
   ~work();
@@ -218,7 +224,7 @@ struct work {
 
   /* -- operands, where the operation runs -- */
 
-  /* A vector in any form. */
+  /* Gives a vector in any form. */
   template <class T> operand<T> read(const cvl_value &v) {
     operand<T> x{};
     fill_operand(v, sizeof(T), x.kind, &x.first, &x.step, x.under, raw_data_, raw_steps_);
@@ -226,47 +232,49 @@ struct work {
     x.steps = pointer_to<const T>(raw_steps_);
     return x;
   }
-  /* A vector whose elements are needed in memory, for random access. */
+  /* Gives the elements of a vector in memory, for random access. */
   template <class T> ptr<const T> elements(const cvl_value &v) {
     return pointer_to<const T>(materialised(v, sizeof(T)));
   }
-  /* A block of the device that this operation reads. */
+  /* Gives a block of the device that this operation reads. */
   template <class T> ptr<const T> elements_of(const ref<block> &b) {
     return pointer_to<const T>(reads(b));
   }
-  /* The same of one that it changes. */
+  /* Gives a block of the device that this operation reads and changes. */
   template <class T> ptr<T> changed(const ref<block> &b) {
     made_.push_back(b);
     return pointer_to<T>(reads(b));
   }
-  /* A descriptor; `ranked`: with a rank directory unless `of` is cheap anyway (ranks_pay). */
+  /* Gives a descriptor. `ranked` adds a rank directory, unless segments::of is cheap anyway
+   * (ranks_pay). */
   segments view(const cvl_value &d, bool ranked = false);
   segments view(cvl_segdes *d, bool ranked = false);
-  /* The expanded ids of a descriptor, seen as `s`: the number of each element's segment, for
-   * operations that look it up several times. Null, and `s` has to do, where there is no rank
-   * directory either, where memory is short, and where the numbers do not fit. */
+  /* Gives the expanded ids of a descriptor seen as `s`, which are the number of each element's
+   * segment. They serve operations that look it up several times. Null if there is no rank
+   * directory, if memory is short or if the numbers do not fit; the operation then uses `s`. */
   ptr<const uint32_t> segment_ids(const cvl_value &d, const segments &s);
-  /* The offsets of a descriptor that has some; its total may be deferred. */
+  /* Gives the offsets of a descriptor that has some. Its total may be deferred. */
   ptr<const int64_t> offsets_here(cvl_segdes &d);
 
   /* -- results and scratch -- */
 
-  /* A vector of n elements to be written by this operation. */
+  /* Makes a vector of n elements that this operation will write. */
   ref<cvl_vector> make(cvl_elem, int64_t n);
-  /* An element for each of the domain, of which there are n, or n at most if `over` says so;
-   * and the launch of a thread for each: `count_at` of others. */
+  /* over sets the domain. make_each makes a vector with an element for each member of the
+   * domain; n is their number, or a bound after `over`. for_each limits a launch to the domain:
+   * by `count_at` where the number is still deferred. */
   void over(const ref<deferred> &size);
   ref<cvl_vector> make_each(cvl_elem, int64_t n);
   launch for_each(launch);
   template <class T> ptr<T> data(const ref<cvl_vector> &v) {
     return pointer_to<T>((on_host ? v->host : v->device)->at);
   }
-  /* A vector in the memory of an operand, with its elements, if there is no other reference to
-   * that; else null. */
+  /* Makes a vector in the memory of an operand, with its elements. Returns null if the memory
+   * has any other reference. */
   ref<cvl_vector> take_over(const cvl_value &);
-  /* A vector made here is only read by the launches from now on, which may so be joined. */
+  /* Says that later launches only read a vector made here, so that they may be joined. */
   void is_written(const ref<cvl_vector> &);
-  /* A descriptor of `count` segments with offsets to be written by this operation. */
+  /* Makes a descriptor of `count` segments, whose offsets this operation will write. */
   ref<cvl_segdes> make_segdes(int64_t count, int64_t total);
   ptr<int64_t> offsets(const ref<cvl_segdes> &d) {
     return pointer_to<int64_t>((on_host ? d->host_offsets : d->device_offsets)->at);
@@ -274,28 +282,28 @@ struct work {
   template <class T> ptr<T> scratch(int64_t n) {
     return pointer_to<T>(scratch_bytes((size_t)n * sizeof(T)));
   }
-  /* All bytes of n elements set, in order with everything else. */
+  /* Sets all bytes of n elements, in order with the other commands. */
   template <class T> void fill(ptr<T> p, uint8_t byte, int64_t n) {
     fill_bytes(address(p), byte, (size_t)n * sizeof(T));
   }
-  /* The same of a vector that this operation has made and not used yet: where that can be, all
-   * of a window in one launch before it. */
+  /* Sets all bytes of a vector that this operation has made and not used yet. If possible, one
+   * launch before the window does this for all vectors of the window. */
   void set(const ref<cvl_vector> &, uint8_t byte);
   faults bad();
-  /* For one launch on the device whose blocks publish in so many cells. */
+  /* Gives publishing memory of so many cells for one launch on the device. */
   publication publishes(int64_t cells);
 
-  /* A number that this operation's kernels write at the pointer it gives, exact from then on;
-   * `bound`: an upper bound. On the host it is known when `run` returns. */
+  /* Makes a number, at most `bound`, that kernels of this operation write at the pointer it
+   * gives; it is exact from then on. On the host it is known when `run` returns. */
   ref<deferred> later(int64_t bound, ptr<int64_t> *at);
-  /* The same of a number that is 0 before: kernels may make it greater. */
+  /* Makes a number that begins as 0, and that kernels may increase. */
   ref<deferred> greatest_later(int64_t bound, ptr<int64_t> *at);
 
   void run(const launch &);
-  /* The same, or joined with a launch that is still in the window (queue.hpp), if all operands
-   * were complete before it and `join` can combine the two; and if it is behind command
-   * `after`, which wrote what the launch reads of this operation's own. The number of the
-   * command. */
+  /* Runs a launch, or joins it with one that is still in the window (queue.hpp). Joining takes
+   * three conditions: all operands were complete before that launch; `join` can combine the
+   * two; and that launch is behind command `after`, which wrote what this launch reads of its
+   * own operation. Returns the number of the command; 0 on the host. */
   uint64_t run_joined(const launch &, join_function join, uint64_t after = 0);
 
   void give(cvl_value *out, const ref<cvl_vector> &);

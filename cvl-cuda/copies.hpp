@@ -1,5 +1,5 @@
-/* copies.hpp - copies of a few kilobytes by the threads of a block: several in one launch; and
- * memory that is set to a byte. */
+/* copies.hpp - small copies and fills by the threads of a block. Several copies of a few
+ * kilobytes share one launch; a fill sets memory to a byte. */
 #ifndef RAVEL_CUDA_COPIES_HPP
 #define RAVEL_CUDA_COPIES_HPP
 
@@ -7,21 +7,22 @@
 
 namespace ravel {
 
-/* What one load and one store of a thread move at most. */
+/* The most that one load and one store of a thread move. */
 struct alignas(16) sixteen_bytes {
   uint64_t half[2];
 };
 
-/* One copy: bytes up to an address that is a multiple of 16, then 16 at a time, then bytes. All
- * of them are bytes where the two sides are not aligned alike. */
+/* One copy: single bytes up to an address that is a multiple of 16, then 16 bytes at a time,
+ * then single bytes. If the two sides are not aligned alike, all of it moves as single
+ * bytes. */
 struct byte_copy {
   ptr<uint8_t> to;
   ptr<const uint8_t> from;
-  ptr<sixteen_bytes> wide_to; /* the same memory, behind the head */
+  ptr<sixteen_bytes> wide_to; /* the destination, behind the head */
   ptr<const sixteen_bytes> wide_from;
   uint32_t bytes, head;
 
-  /* Thread t of so many. */
+  /* Does the part of thread t of `threads`. */
   HD void run(int t, int threads) const {
     const uint32_t wide = (bytes - head) / 16, tail = head + 16 * wide;
     /* Most copies need one round. */
@@ -37,14 +38,15 @@ struct byte_copy {
   }
 };
 
-/* Memory of which every byte becomes the same; it begins at a multiple of 16. */
+/* Memory in which every byte becomes the same; it begins at a multiple of 16. */
 struct byte_fill {
   ptr<uint8_t> to;
-  ptr<sixteen_bytes> wide_to; /* the same memory */
+  ptr<sixteen_bytes> wide_to; /* the same memory, as units of 16 bytes */
   size_t bytes;
   uint8_t byte;
 
-  /* Thread t of so many that do the bytes first .. first + most - 1, multiples of 16. */
+  /* Thread t of `threads` does its part of the bytes first .. first + most - 1; both numbers
+   * are multiples of 16. */
   HD void run(size_t first, size_t most, int t, int threads) const {
     const size_t end = bytes - first < most ? bytes : first + most, whole = end / 16 * 16;
     const uint64_t half = byte * (~(uint64_t)0 / 255);

@@ -1,6 +1,7 @@
-/* counts.hpp - sums of counts, which saturate at 2^63, which is too large in any case; and
- * prefixes of the sums of tiles for PACK: a block of threads makes the sum of its tile, one
- * block makes prefixes of those sums, and a prefix within a tile is the sum of the two.
+/* counts.hpp - sums of counts, and prefix sums over tiles for PACK. Sums saturate at 2^63,
+ * which is too large in any case. Each block of threads sums its tile, and one block makes
+ * prefixes of these sums. The prefix of an element is that of its tile plus that within the
+ * tile.
  */
 #ifndef RAVEL_CUDA_COUNTS_HPP
 #define RAVEL_CUDA_COUNTS_HPP
@@ -11,7 +12,7 @@ namespace ravel {
 
 enum : uint64_t { TOO_LARGE = (uint64_t)1 << 63 };
 
-/* Associative: the lesser of the sum and TOO_LARGE. */
+/* Adds two counts; the result is at most TOO_LARGE. It is associative. */
 struct add_counts {
   HD uint64_t operator()(uint64_t a, uint64_t b) const {
     const uint64_t sum = a + b;
@@ -20,9 +21,9 @@ struct add_counts {
   HD static uint64_t pad() { return 0; }
 };
 
-/* One block: counts[k] becomes the sum of those before it, for k up to n, which makes the last
- * one the sum of all. That goes to *total too, unless it is null. A round takes EACH rows of
- * adjacent counts for each warp, all loaded before the first is used. */
+/* Run by one block. counts[k] becomes the sum of those before it, for k up to n, so that the
+ * last one is the sum of all. That sum goes to *total too, unless it is null. In a round each
+ * warp takes EACH rows of adjacent counts, and loads all before the first is used. */
 struct scan_counts {
   enum { threads = 1024, WARPS = threads / WARP, EACH = 8, ROUND = threads * EACH };
   static_assert((int)WARPS == (int)WARP, "a warp scans the sums of all warps");
@@ -34,7 +35,7 @@ struct scan_counts {
   ptr<int64_t> total;
 
   template <class B> HD void operator()(B &block) const {
-    typename B::template reg<uint64_t> before; /* the round */
+    typename B::template reg<uint64_t> before; /* the sum before this round */
     block.each([&](int t) { before[t] = 0; });
     for (int64_t first = 0; first < n; first += ROUND) one_round(block, first, before);
     block.each([&](int t) {
@@ -72,7 +73,8 @@ struct scan_counts {
       before[t] = add(before[t], sum[t]);
     });
   }
-  /* Counts become the sums of those before them in the warp's rows, and `sum` that of all. */
+  /* Counts become the sums of those before them in the warp's rows; `sum` becomes the sum of
+   * all. */
   template <class B, class REG> HD void scan_rows(B &block, REG (&x)[EACH], REG &sum) const {
     const add_counts add;
     REG row[EACH];

@@ -1,4 +1,4 @@
-/* digest.hpp - SHA-256 of texts: names that differ where contents do. */
+/* digest.hpp - SHA-256 of texts, for names that differ where contents do. */
 #ifndef RAVEL_CUDA_DIGEST_HPP
 #define RAVEL_CUDA_DIGEST_HPP
 
@@ -11,13 +11,13 @@
 
 namespace ravel {
 
-/* Bytes in, 64 hexadecimal digits out. */
+/* Takes bytes and gives 64 hexadecimal digits. */
 struct sha256 {
   sha256();
   sha256 &add(const void *data, size_t bytes);
-  /* The text and its length, so that no two sequences of texts look alike. */
+  /* Adds the text and its length, so that no two sequences of texts look alike. */
   sha256 &add(const std::string &text);
-  /* Ends it: nothing may be added afterwards. */
+  /* Ends the digest and returns it: nothing may be added afterwards. */
   std::string hex();
 
 private:

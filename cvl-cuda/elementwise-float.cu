@@ -1,4 +1,4 @@
-/* elementwise-float.cu - the elementwise rows on FLOAT, but for those that give INT. */
+/* elementwise-float.cu - the elementwise rows on FLOAT, except those that give INT. */
 #include "cvl-cuda/elementwise.hpp"
 
 #define WANTED(in, out) ((in) == F && (out) != I)

@@ -4,8 +4,9 @@
  *     ROWS                   the name of the namespace that gets the rows
  *     WANTED(in, out)        whether it wants the rows of these classes, CLASS_INT ...
  *
- * and includes this file, which then has ROWS::find(op, in, out): the function of a row that is
- * wanted, else null. It may do so again with other widths; only what is wanted is compiled.
+ * and includes this file. It then has ROWS::find(op, in, out), which returns the function of a
+ * wanted row, or null. A file may include it again with other widths. Only wanted rows are
+ * compiled.
  */
 #include "cvl/expressions.h"
 
@@ -14,7 +15,7 @@ namespace ROWS {
 
 enum { I = CLASS_INT, F = CLASS_FLOAT, B = CLASS_BOOL };
 
-/* Elementary functions are bound by what they compute, and take registers for it. */
+/* Elementary functions are bound by arithmetic, and need registers for it. */
 #define ROW_TYPES(op, in, out, elements)                                                       \
   using X = TYPE_##in;                                                                         \
   using R = TYPE_##out;                                                                        \

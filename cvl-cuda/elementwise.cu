@@ -1,6 +1,6 @@
-/* elementwise.cu - elementwise operations: which row is meant, and what is known of its result.
- * The rows are in elementwise-*.cu. No kernel touches the elements where all operands are
- * constant, or computed from values of the segments of one descriptor. */
+/* elementwise.cu - elementwise operations: finds the row, and what is known of its result. The
+ * rows are in elementwise-*.cu. If all operands are constant, or computed from values of the
+ * segments of one descriptor, no kernel touches the elements. */
 #include "cvl-cuda/elementwise.hpp"
 
 #include "cvl-cuda/sums.hpp"
@@ -9,7 +9,8 @@ namespace ravel {
 
 /* ---- known sums ---- */
 
-/* What the host knows of an INT vector: the sum of its elements, and bounds of each. */
+/* Facts that the host knows about an INT vector: the sum of its elements, and bounds of
+ * each. */
 struct known {
   int64_t sum, least, most;
 };
@@ -28,7 +29,7 @@ static bool known_of(context &c, const cvl_value &v, int64_t n, known *k) {
   if (vector.has_sum) return true;
   const ref<deferred> total = sum_later(c, vector);
   if (!total || !is_known(c, *total.get()) || total->required) return false;
-  *k = {total->value, 0, total->value}; /* of lengths */
+  *k = {total->value, 0, total->value}; /* a vector of lengths: each is between 0 and the sum */
   return true;
 }
 
@@ -49,9 +50,9 @@ void keep_sum(context &c, cvl_op op, const cvl_value *v, cvl_vector &r) {
   r.most = z.most;
 }
 
-/* ---- what is computed stays computed ---- */
+/* ---- computed operands give computed results ---- */
 
-/* The one element of a constant vector. */
+/* Gives the one element of a constant vector. */
 static void give_scalar(cvl_value *out, const cvl_vector &v) {
   *out = cvl_value{};
   out->form = CVL_SCALAR;
@@ -59,13 +60,13 @@ static void give_scalar(cvl_value *out, const cvl_vector &v) {
   memcpy(&out->as, &v.first, elem_info(v.elem)->bytes);
 }
 
-/* Whether two descriptors are known to be equal. */
+/* Returns whether two descriptors are known to be equal. */
 static bool elementwise_same_segments(const cvl_segdes *a, const cvl_segdes *b) {
   return a == b || (a->equal >= 0 && a->equal == b->equal && a->count == b->count);
 }
 
-/* The descriptor under which all operands are computed, from a constant or from values of its
- * segments; null if there is none. Then `*kind` is the least simple kind there is. */
+/* Returns the descriptor under which all operands are computed, from a constant or from values
+ * of its segments; null if there is none. `*kind` is then the most complex form among them. */
 static cvl_segdes *computed_alike(unsigned arity, const cvl_value *v, operand_form *kind) {
   cvl_segdes *d = nullptr;
   *kind = ALL_EQUAL;
@@ -81,7 +82,7 @@ static cvl_segdes *computed_alike(unsigned arity, const cvl_value *v, operand_fo
   return d;
 }
 
-/* Where a computed vector begins in each segment. */
+/* Returns the value with which a computed vector begins in each segment. */
 static cvl_value elementwise_start_of(const cvl_value &v) {
   cvl_value start = v;
   start.owned = 0;
@@ -93,8 +94,8 @@ static cvl_value elementwise_start_of(const cvl_value &v) {
   return start;
 }
 
-/* The operation on the values of the segments, spread like the operands, without a wait and
- * without a kernel on the elements. */
+/* Applies the operation to the values of the segments, which are spread like the operands. This
+ * takes no wait and no kernel on the elements. */
 static void map_spread(context &c, uint64_t site, cvl_op op, unsigned arity, const cvl_value *v,
                        cvl_segdes *d, cvl_value *out) {
   cvl_value of_segments[3], result;
@@ -122,7 +123,7 @@ static void map_spread(context &c, uint64_t site, cvl_op op, unsigned arity, con
   out->as.vector = r.give();
 }
 
-/* By how much it goes on. */
+/* Returns the step of a computed vector in each segment. */
 static cvl_value elementwise_step_of(const cvl_value &v) {
   cvl_value step = v;
   step.owned = 0;
@@ -146,7 +147,7 @@ struct held_value {
   }
 };
 
-/* The sum or difference of progressions is one, wrapping included. */
+/* The sum or difference of progressions is a progression, also where it wraps. */
 static void map_progression(context &c, uint64_t site, cvl_op op, const cvl_value *v,
                             cvl_segdes *d, cvl_value *out) {
   const cvl_value starts[] = {elementwise_start_of(v[0]), elementwise_start_of(v[1])};
@@ -160,8 +161,9 @@ static void map_progression(context &c, uint64_t site, cvl_op op, const cvl_valu
   index(c, site, start.v, step.v, under, out);
 }
 
-/* A row that finds faults needs the elements themselves, for their positions; and where most
- * segments are empty there are fewer elements than values. */
+/* Returns whether the result is computed instead of stored. Two cases are excluded: a row that
+ * finds faults needs the elements, for their positions; and if most segments are empty, there
+ * are fewer elements than values. */
 static bool elementwise_map_computed(context &c, uint64_t site, cvl_op op, unsigned arity,
                                      const cvl_value *v, cvl_value *out) {
   operand_form kind;
@@ -185,7 +187,7 @@ static cvl_elem elem_of_class(const context &c, elem_class k) {
   return k == CLASS_INT ? c.int_elem : k == CLASS_FLOAT ? c.float_elem : CVL_BOOL;
 }
 
-/* The length of the operands, or its bound. */
+/* Returns the length of the operands, or its bound. */
 static int64_t length_of_operands(context &c, unsigned arity, const cvl_value *v,
                                   ref<deferred> &domain) {
   for (unsigned k = 0; k < arity; k++) {

@@ -1,11 +1,10 @@
-/* elementwise.hpp - the rows of operations.def that compute element by element, as kernels: how
- * a row is run, for the files elementwise-*.cu, which each run some of the rows.
+/* elementwise.hpp - the elementwise rows of operations.def as kernels: how a row is run. The
+ * files elementwise-*.cu each run some of the rows.
  *
- * One launch for a result in memory, none for one that is the same everywhere. It moves what
- * the operands have in memory and the result, each once. A kernel comes in two variants: one
- * whose operands are in memory or constant, and one for operands that are computed as they are
- * needed (DIST, INDEX), by looks at their descriptors, which come together for several
- * elements.
+ * A result in memory takes one launch; a result that is the same everywhere takes none. The
+ * launch moves the operands in memory and the result once each. A kernel has two variants. One
+ * is for operands in memory or constant. The other is for operands that are computed when they
+ * are needed (DIST, INDEX); it looks at their descriptors, for several elements at a time.
  */
 #ifndef RAVEL_CUDA_ELEMENTWISE_HPP
 #define RAVEL_CUDA_ELEMENTWISE_HPP
@@ -17,11 +16,11 @@
 
 namespace ravel {
 
-/* Computes one row on n elements: an operation on given element types. */
+/* Computes one row, which is an operation on given element types, for n elements. */
 using map_function = ref<cvl_vector> (*)(work &, const cvl_value *operands, int64_t n);
 
-/* The function of a row, by the types of the last operand and of the result; null if the file
- * does not have it. */
+/* Return the function of a row, by the types of the last operand and of the result; null if the
+ * file does not have the row. */
 map_function integer_row(cvl_op, cvl_elem in, cvl_elem out);
 map_function float_row(cvl_op, cvl_elem in, cvl_elem out);
 map_function conversion_row(cvl_op, cvl_elem in, cvl_elem out);
@@ -36,8 +35,8 @@ template <class T> struct plain_operand {
   HD T operator[](int64_t i) const { return data != nullptr ? (T)data[i] : first; }
 };
 
-/* The same in memory only: of a row of one operand, which is computed by the host where that is
- * constant. */
+/* Elements in memory only, for rows of one operand: if that is constant, the host computes the
+ * row. */
 template <class T> struct loaded_operand {
   ptr<const T> data;
   T first; /* unused */
@@ -52,7 +51,7 @@ template <class T> bool is_plain(const operand<T> &x) {
   return x.kind == FROM_MEMORY || x.kind == ALL_EQUAL;
 }
 
-/* Whether the host knows that all elements are equal, and what they are. */
+/* Returns whether the host knows that all elements are equal, and sets *x to them. */
 template <class T> bool constant(const cvl_value &v, T *x) {
   if (v.form == CVL_SCALAR) {
     memcpy(x, &v.as, sizeof *x);
@@ -63,7 +62,7 @@ template <class T> bool constant(const cvl_value &v, T *x) {
   return true;
 }
 
-/* A vector of n elements that are all x. */
+/* Returns a vector of n elements that are all x. */
 template <class T> ref<cvl_vector> all_equal(T x, int64_t n) {
   ref<cvl_vector> v(new cvl_vector);
   v->elem = elem_of<T>();
@@ -76,9 +75,9 @@ template <class T> ref<cvl_vector> all_equal(T x, int64_t n) {
 /* ---- bodies: a ROW has X and R, the types of its operands and its result, name, of(), and how
  * many elements a thread does at once ----
  *
- * load(i) gives the operands of a position, result(i, operands) computes: the operand that is
- * the same everywhere is a branch, and a sum that stands between two branches would wait for
- * its loads before the next begin. */
+ * load(i) reads the operands at a position, and result(i, operands) computes. They are separate
+ * because a constant operand is a branch: a computation between two branches would wait for its
+ * loads before the next ones begin. */
 
 template <class ROW, class A> struct unary_body {
   enum { at_once = ROW::at_once };
@@ -152,12 +151,12 @@ template <class ROW, class A, class F> struct select_body {
   }
 };
 
-/* The kernel: all loads of a thread come before the first result. */
+/* The kernel. All loads of a thread come before the first result. */
 template <class B> struct computed_row_body {
   enum {
     resident = resident_blocks<B>::value,
     at_once = at_once_of<B>::value
-  }; /* with the count of a launch some take two registers more */
+  }; /* if they took the launch's count, some rows would need two more registers */
   using R = decltype(B().result(0, typename B::operands()));
 
   B f;
@@ -171,7 +170,7 @@ template <class B> struct computed_row_body {
   HD void operator()(int64_t i) const { together<1>(i, 0); }
 };
 
-/* The same where all operands are plain. */
+/* The kernel for plain operands only. */
 template <class B> struct row_body {
   using results = typename B::operands;
   using R = decltype(B().result(0, results()));
@@ -184,7 +183,7 @@ template <class B> struct row_body {
   HD void operator()(int64_t i) const { put(i, at(i)); }
 };
 
-/* The result of a body in new memory, where all operands are plain: loads are grouped. */
+/* Returns the result of a body in new memory. All operands are plain: loads are grouped. */
 template <class R, class B>
 ref<cvl_vector> map_plain(work &w, const char *name, const B &body, int64_t n) {
   const ref<cvl_vector> r = w.make_each(elem_of<R>(), n);
@@ -192,7 +191,7 @@ ref<cvl_vector> map_plain(work &w, const char *name, const B &body, int64_t n) {
   return r;
 }
 
-/* The same with operands that are computed. */
+/* Returns the result of a body in new memory. Some operands are computed. */
 template <class R, class B>
 ref<cvl_vector> map_computed(work &w, const char *name, const B &body, int64_t n) {
   const ref<cvl_vector> r = w.make_each(elem_of<R>(), n);
@@ -202,7 +201,7 @@ ref<cvl_vector> map_computed(work &w, const char *name, const B &body, int64_t n
 
 /* ---- rows of BOOL only: words of eight flags ---- */
 
-/* A load of one byte keeps too little of a memory busy, however many threads make one. */
+/* Loads of one byte keep too little of the memory busy, however many threads make one. */
 template <class ROW> HD uint8_t row_of(const uint8_t (&v)[1]) {
   return ROW::of(v[0]);
 }
@@ -213,13 +212,13 @@ template <class ROW> HD uint8_t row_of(const uint8_t (&v)[3]) {
   return ROW::of(v[0], v[1], v[2]);
 }
 
-/* Index k is that of word k, or of the flags that do not fill a word, which are done by
- * themselves. */
+/* Index k stands for word k, or for a flag that does not fill a word; such flags are done one
+ * by one. */
 template <class ROW, int ARITY, template <class> class OPERAND> struct flags_body {
   enum { resident = ARITY < 3 ? 5 : 4 };
 
   OPERAND<uint8_t> flags[ARITY];
-  OPERAND<uint64_t> words[ARITY]; /* the same */
+  OPERAND<uint64_t> words[ARITY]; /* the flags as words */
   ptr<uint8_t> out;
   ptr<uint64_t> out_words;
   int64_t n;
@@ -260,7 +259,7 @@ template <class ROW, int ARITY, template <class> class OPERAND> struct flags_bod
   }
 };
 
-/* Whether operands can be read so. Not where n is a bound. */
+/* Returns whether operands can be read as words. They cannot if n is a bound. */
 template <class... A> bool have_words(const work &w, const A &...flags) {
   return !w.domain && (begins_word(flags.data) && ...);
 }
@@ -283,8 +282,8 @@ ref<cvl_vector> map_flags(work &w, const OPERAND<uint8_t> (&x)[ARITY], int64_t n
 
 /* ---- a row from BOOL to a wider type ---- */
 
-/* Index k is that of as many flags as have results of 16 bytes, loaded as one word and stored
- * by one instruction; or of the flags that are left, which are done by themselves. */
+/* Index k stands for as many flags as have results of 16 bytes. They are loaded as one word and
+ * stored by one instruction. Flags that are left over are done one by one. */
 template <class ROW> struct widening_body {
   using R = typename ROW::R;
   enum { at_once = MOST_AT_ONCE, EACH = (int)(16 / sizeof(R)) };
@@ -295,7 +294,7 @@ template <class ROW> struct widening_body {
   };
 
   ptr<const uint8_t> flags;
-  ptr<const word> words; /* the same */
+  ptr<const word> words; /* the flags as words */
   ptr<R> out;
   ptr<results> out_words;
   int64_t n;
@@ -347,8 +346,8 @@ template <class ROW> ref<cvl_vector> run_unary(work &w, const cvl_value *v, int6
     const operand<X> x = w.read<X>(v[0]);
     if (!is_plain(x)) return map_computed<R>(w, ROW::name(), unary_body<ROW, operand<X>>{x}, n);
   }
-  /* Others are computed only where there are fewer elements than segments (map_computed in
-   * elementwise.cu): they are written first. */
+  /* Computed operands come here only if there are fewer elements than segments (map_computed in
+   * elementwise.cu). They are written to memory first. */
   const loaded_operand<X> x{w.elements<X>(v[0]), 0};
   if constexpr (sizeof(X) == 1 && sizeof(R) == 1) {
     const loaded_operand<uint8_t> one[] = {x};
@@ -386,7 +385,7 @@ template <class ROW> ref<cvl_vector> run_checked(work &w, const cvl_value *v, in
     if (ROW::good(a, b)) return all_equal(ROW::of(a, b), n);
     if (n > 0 && !w.domain) fail((cvl_error_kind)ROW::error, w.site);
     if (n == 0) return all_equal(R{}, n);
-  } /* where n is a bound, the kernel sees whether there is an element */
+  } /* if n is a bound, the kernel checks whether there is an element */
   const operand<X> x = w.read<X>(v[0]), y = w.read<X>(v[1]);
   if (is_plain(x) && is_plain(y)) {
     const checked_body<ROW, plain_operand<X>> body{plain(x), plain(y), w.bad()};

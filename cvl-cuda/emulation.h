@@ -1,5 +1,5 @@
-/* emulation.h - the CUDA back end on a host: the same kernels, run in any order by a device that
- * checks them (emulation/). For tests, under the name "cuda-emu". */
+/* emulation.h - the CUDA back end on a host, for tests, under the name "cuda-emu". It has the
+ * same kernels; a device that checks them (emulation/) runs them in any order. */
 #ifndef RAVEL_CUDA_EMULATION_H
 #define RAVEL_CUDA_EMULATION_H
 

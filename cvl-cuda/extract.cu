@@ -1,13 +1,13 @@
-/* extract.cu - one element of each segment: EXTRACT reads it, REPLACE sets it. One launch each
- * on a device; EXTRACTs of tuples one for up to 16 vectors in a row. REPLACE writes into the
- * memory of a vector without other references; else a launch before it copies the vector, or
- * the same one if there are few elements. */
+/* extract.cu - one element of each segment: EXTRACT reads it, REPLACE sets it. Each takes one
+ * launch on a device; EXTRACTs of tuples take one for up to 16 vectors in a row. REPLACE writes
+ * into the memory of a vector without other references. Otherwise the vector is copied first,
+ * by a launch before, or by the same launch if there are few elements. */
 #include "cvl-cuda/moves.hpp"
 #include "cvl-cuda/ops.hpp"
 
 namespace ravel {
 
-/* Segment k of the vector is meant by element k of the index. */
+/* Returns addresses in which element k of the index refers to segment k of the vector. */
 template <class I>
 static addresses<I, ONE_OF_EACH> one_of_each(work &w, const cvl_value &index,
                                              const cvl_value &d) {
@@ -20,7 +20,7 @@ static addresses<I, ONE_OF_EACH> one_of_each(work &w, const cvl_value &index,
   return x;
 }
 
-/* A vector as bits. */
+/* Reads a vector as bits. */
 static operand<uint64_t> read_bits(work &w, const cvl_value &v) {
   switch (elem_info((cvl_elem)v.elem)->bytes) {
   case 1: return retyped<uint64_t>(w.read<uint8_t>(v));

@@ -1,5 +1,5 @@
-/* fused-combine.cpp - the combinations of a superoperator while it runs: those whose lowest
- * level is inside its kernel, those of what it has written, and those that scatter.
+/* fused-combine.cpp - the combinations of a superoperator while it runs. Their lowest level is
+ * inside its kernel, or they combine what the kernel has written, or they scatter.
  */
 #include <algorithm>
 
@@ -10,7 +10,8 @@
 
 namespace ravel {
 
-/* Positions have to fit an INT: of those that do not, superop_run reports the first. */
+/* Returns whether all positions fit an INT. If not, superop_run reports the first that does
+ * not. */
 bool execution::fits() {
   if ((trees.empty() && !op.copies) || c.int_elem == CVL_I64) return true;
   int64_t most = domain();
@@ -55,7 +56,7 @@ void execution::add_tree_member(work &w, const fused_member &m, arguments &a,
   }
 }
 
-/* The levels above those that were inside of a kernel. */
+/* Runs the levels above those that were inside the kernel. */
 void execution::finish_trees(work &w, const fused_kernel &plan,
                              std::vector<lowest_level> &lowest) {
   for (size_t i = 0; i < trees.size(); i++) {
@@ -90,7 +91,7 @@ void execution::run_scan(work &w, const ready_tree &r, const column_memory &tota
     w.give(&values[op.nodes[r.at.ends + k].result], results[k]);
 }
 
-/* A combination of what the kernel, if there was one, has written. */
+/* Runs a combination of values that are in memory: operands, or what the kernel has written. */
 void execution::run_tree(const ready_tree &r) {
   const superop_role role = (superop_role)op.nodes[r.at.ends].role;
   if (role == ROLE_COMBINE_SCATTER) {
@@ -115,7 +116,7 @@ void execution::run_tree(const ready_tree &r) {
     w.give(&values[op.nodes[r.at.ends + k].result], results[k]);
 }
 
-/* The position in the result of each element. Faults: INDEX. */
+/* Finds the position of each element in the result. Faults: INDEX. */
 void execution::find_slots(const ready_tree &r, held_value &slots) {
   const superop_node &node = op.nodes[r.at.ends];
   const cvl_value first = cvl_scalar_int(c.int_elem, 0), step = cvl_scalar_int(c.int_elem, 1);

@@ -1,5 +1,5 @@
-/* fused-packs.cpp - the PACKs inside of a superoperator's kernel (fused-kernels/packs.hpp):
- * memory for what is kept, and their results, whose lengths are deferred.
+/* fused-packs.cpp - the PACKs inside a superoperator's kernel (fused-kernels/packs.hpp): memory
+ * for the packed elements, and the results, whose lengths are deferred.
  */
 #include "cvl-cuda/fused-run.hpp"
 #include "cvl-cuda/ops.hpp"
@@ -10,10 +10,10 @@
 
 namespace ravel {
 
-/* A `packing` of any tile is this one to a host. */
+/* The host treats every `packing`, whatever its tile, as this one. */
 using any_packing = packing<packing_bits(1)>;
 
-/* The cells in which blocks publish of a list. */
+/* Returns the number of cells in which blocks publish for one list. */
 static int64_t published_cells(int64_t n, unsigned tile) {
   int bits = 0;
   while (1u << bits < tile) bits++;
@@ -27,7 +27,7 @@ static uint32_t count_lists(const fused_kernel &plan) {
   return lists;
 }
 
-/* The counter of tiles: null, as long as there is one tile. */
+/* Adds the counter of tiles; it stays null as long as there is one tile. */
 void execution::add_tiles(work &w, const fused_kernel &plan, arguments &a, packs &p) {
   const int64_t n = domain();
   const unsigned tile = fused_kernel_tile(&plan);
@@ -38,7 +38,7 @@ void execution::add_tiles(work &w, const fused_kernel &plan, arguments &a, packs
   a.add(p.published.next);
 }
 
-/* A list: the length is deferred, and so is the descriptor's total. */
+/* Adds a list. Its length is deferred, and so is the total of its descriptor. */
 void execution::add_list(work &w, const fused_member &m, arguments &a, packs &p) {
   const int64_t n = domain();
   const cvl_value &d = values[op.segments];
@@ -80,8 +80,8 @@ void execution::give_packed(work &w, const packs &p) {
   }
 }
 
-/* Results have memory for all elements: without that the operations are run one by one, of
- * which PACK counts first. */
+/* Launches a kernel that packs. Results have memory for all elements. If that is short, this
+ * returns false: the operations run one by one, and PACK counts first. */
 bool execution::launch_packs(const fused_kernel &plan, const kernel_entry &entry) {
   if (domain() == 0) return false;
   try {

@@ -1,4 +1,5 @@
-/* fused-run.cpp - launches the kernels of a superoperator, and executes what they leave over.
+/* fused-run.cpp - launches the kernels of a superoperator, and executes the nodes that they
+ * leave over.
  */
 #include "cvl-cuda/fused-run.hpp"
 
@@ -13,7 +14,7 @@ namespace ravel {
 static_assert(1 << FUSED_TREE_BITS == (int)CVL_REDUCE_BLOCK,
               "the blocks of both trees are slots");
 
-/* ---- before ---- */
+/* ---- before the launch ---- */
 
 void execution::drop(uint32_t v) {
   if (values[v].form == CVL_VECTOR) release(values[v].as.vector);
@@ -26,12 +27,13 @@ static ref<deferred> fused_run_deferred_of(const cvl_value &v) {
   return v.form == CVL_SEGDES ? v.as.segdes->size : nullptr;
 }
 
-/* Whether a size that is deferred may stay so: then the kernel's positions are bounded. */
+/* Returns whether a deferred size may stay so; the kernel's positions are then bounded. */
 bool execution::is_bounded(const cvl_value &v) {
   return lengths == operand_lengths::BOUNDED && stays_deferred(c, fused_run_deferred_of(v));
 }
 
-/* Settles what is deferred; whether all is on the host and little. */
+/* Waits for deferred sizes that cannot stay so. Returns whether all operands are on the host
+ * and small. */
 bool execution::is_small() {
   int64_t most = 0;
   bool here = true;
@@ -51,9 +53,9 @@ bool execution::is_small() {
   return here && is_for_host(c, most);
 }
 
-/* Segments of cuda.long-segment on the average keep a warp busy for as long as it takes to find
- * them. The default is an estimate, from some twenty reads of the second-level cache, one after
- * the other. */
+/* Returns whether the mean length of segments is below cuda.long-segment. A segment of that
+ * length keeps a warp busy for as long as it takes to find it. The default is an estimate, from
+ * some twenty reads of the second-level cache, one after the other. */
 bool execution::has_short_segments() {
   if (op.segments == SUPEROP_NONE) return false;
   const cvl_value &d = values[op.segments];
@@ -65,7 +67,7 @@ int64_t execution::total_bound(const cvl_value &d) {
   return is_bounded(d) ? d.as.segdes->total : total_of(c, d);
 }
 
-/* What was deferred a moment ago may have arrived. */
+/* Returns a size or its bound. A number that was deferred may have arrived by now. */
 int64_t execution::size_of(const superop_size &size) {
   if (size.what == SIZE_ONE) return 1;
   const cvl_value &v = values[size.param];
@@ -75,7 +77,7 @@ int64_t execution::size_of(const superop_size &size) {
   return length_bound(v);
 }
 
-/* The number of positions, if that is deferred. */
+/* Returns the number of positions if it is deferred, else null. */
 ref<deferred> execution::domain_later() {
   const bool counted = op.domain.what == SIZE_ONE || op.domain.what == SIZE_COUNT;
   return counted || !is_bounded(values[op.domain.param])
@@ -94,9 +96,9 @@ int64_t execution::positions(const fused_kernel &plan) {
   return n;
 }
 
-/* Groups of so many segments that their positions usually find room in a block's memory, three
- * quarters of which they fill on the average; but not fewer than warps, and enough blocks for
- * all processors. */
+/* Returns a grid by groups of segments. The positions of a group usually fit a block's memory,
+ * and fill three quarters of it on the average. A group has at least one segment for each warp,
+ * and there are enough blocks for all processors. */
 kernel_grid execution::groups_of(const fused_kernel &plan, const segments &d, int64_t longest) {
   const int64_t each = std::max<int64_t>(d.total / d.count, 1);
   const int64_t fitting = fused_kernel_staged(&plan) * 3 / 4 / each;
@@ -136,7 +138,7 @@ kernel_grid execution::grid_of(work &w, const fused_kernel &plan) {
   return g;
 }
 
-/* The members that nodes read; they come first. */
+/* Adds the members that nodes read; they come first. */
 void execution::add_operands(work &w, const fused_kernel &plan, arguments &a) {
   for (uint32_t i = 0; i < plan.member_count; i++) {
     const fused_member &m = plan.members[i];
@@ -147,7 +149,8 @@ void execution::add_operands(work &w, const fused_kernel &plan, arguments &a) {
   }
 }
 
-/* What is known of an operand inside of the kernel: a parameter, or a constant. */
+/* Returns what is known of an operand inside the kernel, a parameter or a constant; else
+ * null. */
 const cvl_value *execution::known_operand(uint32_t v) const {
   if (values[v].form != CVL_NOTHING) return &values[v];
   for (uint32_t k = 0; k < op.node_count; k++) {
@@ -159,7 +162,7 @@ const cvl_value *execution::known_operand(uint32_t v) const {
   return nullptr;
 }
 
-/* As elementwise() does it. */
+/* Notes the sum of a result, as elementwise() does. */
 void execution::note_sum(uint32_t v, cvl_vector &result) const {
   for (uint32_t k = 0; k < op.node_count; k++) {
     const superop_node &node = op.nodes[k];
@@ -188,7 +191,7 @@ void execution::launch_kernel(const fused_kernel &plan, const kernel_entry &entr
     const cvl_elem elem = (cvl_elem)m.elem;
     switch ((fused_member_kind)m.kind) {
     case MEMBER_OPERAND:
-    case MEMBER_SEGMENTS: break; /* there */
+    case MEMBER_SEGMENTS: break; /* it is an argument already */
     case MEMBER_WRITTEN:
       written[m.number] = w.make_each(elem, positions(plan));
       with_type(elem, [&](auto t) { a.add(w.data<decltype(t)>(written[m.number])); });
@@ -213,7 +216,7 @@ void execution::launch_kernel(const fused_kernel &plan, const kernel_entry &entr
     case MEMBER_PACKING: add_list(w, m, a, packed); break;
     case MEMBER_KEPT: add_kept(w, m, a, packed); break;
     case MEMBER_UNFIT: add_unfit(w, a); break;
-    case MEMBER_SCATTER: /* launch_scatter */
+    case MEMBER_SCATTER: /* see launch_scatter */
     case MEMBER_MOVED: break;
     }
   }
@@ -261,7 +264,7 @@ void execution::finish_reductions(work &w, const fused_kernel &plan, const segme
   }
 }
 
-/* What groups have given, once the segments that are longer than a slot are finished. */
+/* Finishes segments longer than a slot, and gives the results of groups. */
 void execution::give_results(work &w, const fused_kernel &plan, const kernel_grid &grid,
                              const std::vector<void *> &partials, uint64_t after,
                              const std::vector<ref<cvl_vector>> &results) {
@@ -289,8 +292,8 @@ void execution::add_unfit(work &w, arguments &a) {
   a.add(address(at));
 }
 
-/* False, and nothing is done, where the kernels would be wrong. That may depend on what the
- * first one finds, which then is waited for. */
+/* Launches the kernels of copies. Returns false and does nothing if they would be wrong. That
+ * may depend on what the first kernel finds; this then waits for it. */
 bool execution::launch_copies(const std::vector<variant> &kernels,
                               const std::vector<const kernel_entry *> &entries) {
   const fused_kernel &checks = kernels[0].source.kernel;
@@ -308,8 +311,8 @@ bool execution::launch_copies(const std::vector<variant> &kernels,
 
 /* ---- after the kernel ---- */
 
-/* Whether node k is the last use of value v, so that its elements may be overwritten. One
- * object may be several parameters. */
+/* Returns whether node k is the last use of value v, so that its elements may be overwritten.
+ * One object may be several parameters. */
 bool execution::is_last_use(uint32_t v, uint32_t k) const {
   if (!values[v].owned || op.last_use[v] != k) return false;
   for (uint32_t p = 0; p < op.param_count; p++) {
@@ -354,7 +357,7 @@ void execution::run_node(uint32_t k) {
   }
 }
 
-/* A DIST or INDEX that is left to the library, unless it is there. */
+/* Runs a DIST or INDEX that is left to the library, unless its result exists. */
 void execution::make_spread(const fused_kernel &plan, uint32_t v) {
   if (!plan.spread[v] || values[v].form != CVL_NOTHING) return;
   uint32_t k = 0;

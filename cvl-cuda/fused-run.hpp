@@ -8,17 +8,17 @@
 
 namespace ravel {
 
-/* One of the kernels that a superoperator may run by. */
+/* One of the kernels by which a superoperator may run. */
 struct variant {
   fused_source source{};
   bool made = false;
   kernel_entry ready;          /* compiled ahead of time, or empty */
-  bool compiles = false;       /* else: is in a module, once that is requested */
+  bool compiles = false;       /* else: the kernel is in a module, once that is requested */
   compilation *code = nullptr; /* the module */
-  size_t number = 0;           /* in it */
+  size_t number = 0;           /* its number in the module */
 
   bool has_kernel() const { return compiles || ready.kernel || ready.on_host; }
-  /* Whether nothing is missing. */
+  /* Returns whether nothing is missing. */
   bool is_complete() const { return has_kernel() || (source.memory && source.kernel.is_empty); }
 };
 /* The kernels of a combination, ready to run. */
@@ -27,7 +27,7 @@ struct ready_tree {
   const kernel_entry *up, *down;
 };
 
-/* A vector that is held. */
+/* A vector that is held while this exists. */
 struct held_value {
   cvl_value v{};
 
@@ -39,13 +39,14 @@ struct held_value {
   }
 };
 
-/* What the lowest level of a combination gives inside of a kernel. */
+/* The partial results of a combination whose lowest level is inside a kernel. */
 struct lowest_level {
   column_memory totals, roots, out;
   std::vector<ref<cvl_vector>> results;
 };
 
-/* What PACKs by the same flags have in common; what one of them keeps; and all of a kernel. */
+/* Three structs of PACKs in a kernel: what PACKs by the same flags share; the result of one
+ * PACK; and all PACKs of a kernel. */
 struct packed_list {
   uint32_t flags;
   ref<cvl_segdes> d;
@@ -56,7 +57,7 @@ struct packed_result {
   ref<cvl_vector> kept;
 };
 struct packs {
-  publication published{}; /* `cells` of each list; 0: there is one tile */
+  publication published{}; /* `cells` for each list; 0 if there is one tile */
   int64_t cells = 0;
   std::vector<packed_list> lists;
   std::vector<packed_result> results;
@@ -64,7 +65,7 @@ struct packs {
   const packed_list &of(uint32_t flags) const;
 };
 
-/* Results of a scatter. */
+/* A result of a scatter. */
 struct scattered {
   uint32_t node;
   ref<cvl_vector> vector;
@@ -73,12 +74,12 @@ struct scattering;
 
 /* How a kernel is launched. */
 struct kernel_grid {
-  int64_t blocks = 0; /* of cooperative kernels; else threads */
+  int64_t blocks = 0; /* blocks of a cooperative kernel; else threads */
   int32_t threads = 0;
-  int64_t n = 0;     /* what the kernel takes for it: emit-kernel.h */
-  int64_t slots = 0; /* of partial results */
+  int64_t n = 0;     /* the kernel's argument n: emit-kernel.h */
+  int64_t slots = 0; /* number of partial results */
   int64_t longest = 0;
-  segments d{}; /* of reductions */
+  segments d{}; /* for reductions */
 };
 
 struct execution {
@@ -87,7 +88,7 @@ struct execution {
   const superop &op;
   const operand_lengths lengths;
   std::vector<ready_tree> trees{};
-  std::vector<cvl_value> values; /* by number; results that are set are held here */
+  std::vector<cvl_value> values; /* by value number; results that are set are held here */
 
   execution(context &ctx, uint64_t at, const superop &o, const cvl_value *operands,
             operand_lengths of)
@@ -107,15 +108,17 @@ struct execution {
   bool has_short_segments();
   bool fits();
   void launch_kernel(const fused_kernel &, const kernel_entry &);
-  /* The same of a kernel that packs; false: it cannot be run, and nothing is done. */
+  /* Launches a kernel that packs. Returns false and does nothing if it cannot be run. */
   bool launch_packs(const fused_kernel &, const kernel_entry &);
-  /* Whether there may be segments of more than a chunk of a scan; of less. */
+  /* has_chunks returns whether there may be segments longer than a chunk of a scan, has_rows
+   * whether there may be shorter ones. */
   bool has_chunks();
   bool has_rows();
-  /* The kernels of a scan, for these and those segments; null where there are none. */
+  /* Launches the kernels of a scan: `usual` for short segments, `longer` for long ones. Each is
+   * null if there are no such segments. */
   void launch_scan(const fused_kernel &, const kernel_entry *usual, const kernel_entry *longer);
-  /* Whether kernels can scatter so many sources; one of a group of scatters, `claims` of the
-   * one before it, or null. */
+  /* may_claim returns whether kernels can scatter so many sources. launch_scatter launches one
+   * of a group of scatters; `claims` are those of the one before it, or null. */
   bool may_claim();
   void launch_scatter(const fused_kernel &, const kernel_entry &, ref<cvl_vector> &claims);
   bool launch_copies(const std::vector<variant> &, const std::vector<const kernel_entry *> &);

@@ -21,7 +21,7 @@ static launch fused_scans_launch_of(const char *name, const kernel_entry &entry,
           entry.on_host, nullptr, a.bytes.data(), (uint32_t)a.bytes.size()};
 }
 
-/* Longer segments. */
+/* Launches the kernel for longer segments. */
 template <class T>
 static void launch_long(work &w, const kernel_entry &entry, arguments a, const segments &d,
                         int64_t longest) {
@@ -35,7 +35,7 @@ static void launch_long(work &w, const kernel_entry &entry, arguments a, const s
   w.run(fused_scans_launch_of("scan-chunks", entry, longer.candidates, a));
 }
 
-/* All others. */
+/* Launches the kernel for all other segments. */
 static void launch_usual(work &w, const kernel_entry &entry, arguments a, const segments &d,
                          int64_t longest) {
   a.add(up_to_row(longest));

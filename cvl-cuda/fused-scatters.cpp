@@ -5,7 +5,8 @@
 
 namespace ravel {
 
-/* As fused-kernels/scatters.hpp, whose other text is for generated kernels only. */
+/* The layout of the struct in fused-kernels/scatters.hpp, whose text is otherwise for generated
+ * kernels only. */
 struct scattering {
   ptr<uint32_t> claims;
   int64_t last;
@@ -16,21 +17,20 @@ static const superop_node &first_of(const superop &op, const fused_kernel &plan)
   return op.nodes[plan.scatter];
 }
 
-/* The number of results. */
+/* Returns the number of elements of the results. */
 int64_t execution::scattered_length(const fused_kernel &plan) {
   const superop_node &node = first_of(op, plan);
   const int8_t d = permute_operands((opcode)node.op).destination;
   return total_of(c, values[node.operands[d]]);
 }
 
-/* Claims have 32 bits, one of which means none. */
+/* Claims have 32 bits, and one value means none. */
 bool execution::may_claim() {
   return domain() < UINT32_MAX;
 }
 
-/* Whether nobody else reads a parameter, so that it may be written over: one object may be
- * several.
- */
+/* Returns whether nobody else reads a parameter, so that it may be overwritten. One object may
+ * be several parameters. */
 bool execution::is_only_use(uint32_t v) const {
   if (!values[v].owned || op.uses[v] != 1) return false;
   for (uint32_t p = 0; p < op.param_count; p++) {
@@ -41,7 +41,7 @@ bool execution::is_only_use(uint32_t v) const {
   return true;
 }
 
-/* The results of one of a group; perhaps in the memory of its defaults. */
+/* Makes the result of one scatter of a group, in the memory of its defaults if possible. */
 ref<cvl_vector> execution::make_scattered(work &w, uint32_t k, int64_t n, bool &keeps) {
   const superop_node &node = op.nodes[k];
   const int8_t defaults = permute_operands((opcode)node.op).defaults;
@@ -74,7 +74,7 @@ void execution::add_moved(work &w, const fused_kernel &plan, arguments &a, scatt
     with_type(r.vector->elem, [&](auto t) { a.add(w.data<decltype(t)>(r.vector)); });
 }
 
-/* One of the kernels of a group; `claims` stay for the next one. */
+/* Launches one kernel of a group; `claims` stay for the next one. */
 void execution::launch_scatter(const fused_kernel &plan, const kernel_entry &entry,
                                ref<cvl_vector> &claims) {
   work w(c, site, {}, INT64_MAX); /* on the device */

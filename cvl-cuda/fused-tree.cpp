@@ -1,8 +1,8 @@
 /* fused-tree.cpp - see fused-tree.hpp.
  *
- * A level of a reduction takes the totals of the level below and gives those of whole blocks to
- * the next one; a segment ends on the level where one block is all that is left of it. A scan
- * goes up in the same manner, and down from the prefixes of the highest level.
+ * A level of a reduction takes the totals of the level below, and gives those of whole blocks
+ * to the next level. A segment ends on the level where it fits one block. A scan goes up in the
+ * same manner, and then down from the prefixes of the highest level.
  */
 #include "cvl-cuda/fused-tree.hpp"
 #include "cvl-cuda/tree.hpp"
@@ -38,7 +38,7 @@ column_memory tree::memory_of(const std::vector<ref<cvl_vector>> &vectors) {
 
 /* ---- arguments ---- */
 
-/* Operands; without meaning where there are none. */
+/* Adds operands; if there are none, their arguments have no meaning. */
 void tree::add_values(arguments &a, const cvl_value *values) {
   for (uint32_t i = 0; i < at.count; i++) {
     with_type(elem(i), [&](auto t) {
@@ -68,7 +68,7 @@ void tree::launch_level(const kernel_entry &entry, const arguments &a, int bits)
 
 /* ---- levels ---- */
 
-/* Entries are those of the columns where `from` is empty. */
+/* Adds the entries of `from`, or those of the columns if `from` is empty. */
 void tree::add_source(arguments &a, int bits, const cvl_value *columns,
                       const cvl_value *identities, const column_memory &from) {
   a.add(d);
@@ -79,7 +79,7 @@ void tree::add_source(arguments &a, int bits, const cvl_value *columns,
   add_values(a, bits == 0 ? identities : nullptr);
 }
 
-/* Without `out` totals only. */
+/* Runs one level up. Without `out` it gives totals only. */
 void tree::level_up(int bits, const cvl_value *columns, const cvl_value *identities,
                     const column_memory &from, const column_memory &above,
                     const column_memory &roots, const column_memory &out) {
@@ -105,7 +105,7 @@ void tree::level_down(int bits, const cvl_value *columns, const cvl_value *ident
   launch_level(*down, a, bits);
 }
 
-/* ---- the whole ---- */
+/* ---- whole reductions and scans ---- */
 
 void tree::finish_reduction(const column_memory &totals, const column_memory &roots,
                             const column_memory &out) {

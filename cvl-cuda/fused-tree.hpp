@@ -1,5 +1,5 @@
-/* fused-tree.hpp - the combinations of superoperators: the levels of their trees, each of which
- * is one launch of a kernel of the combination (fused-kernels/combine-tree.hpp).
+/* fused-tree.hpp - the levels of the trees by which superoperators combine. Each level is one
+ * launch of a kernel of the combination (fused-kernels/combine-tree.hpp).
  */
 #ifndef RAVEL_CUDA_FUSED_TREE_HPP
 #define RAVEL_CUDA_FUSED_TREE_HPP
@@ -20,8 +20,8 @@ extern "C" {
 
 namespace ravel {
 
-/* The arguments of a generated kernel, as its text lays them out. Pointers have one layout,
- * whether plain, as in that text on most devices, or not. */
+/* The arguments of a generated kernel, as its text lays them out. All pointers have one layout:
+ * plain ones, as in that text on most devices, and checked ones. */
 struct arguments {
   std::vector<char> bytes;
 
@@ -41,29 +41,29 @@ struct tree {
   work &w;
   const superop &op;
   const superop_combination at;
-  const kernel_entry *up, *down; /* down: of scans */
+  const kernel_entry *up, *down; /* down: only for scans */
   const segments d;
   const int64_t longest; /* an upper bound of the lengths */
 
-  /* Elements as scratch memory, n for each column. */
+  /* Makes scratch memory for n elements of each column. */
   column_memory scratch(int64_t n);
-  /* Vectors of n elements, and where they are. */
+  /* `make` returns a vector of n elements for each column, and memory_of their memory. */
   std::vector<ref<cvl_vector>> make(int64_t n);
   column_memory memory_of(const std::vector<ref<cvl_vector>> &);
-  /* What the lowest level of a reduction needs for those above. */
+  /* Makes memory for what the lowest level of a reduction gives to the levels above. */
   column_memory totals() { return scratch(entries(FUSED_TREE_BITS)); }
   column_memory roots() { return scratch((int64_t)fused_tree_roots((uint64_t)d.total)); }
 
-  /* The reductions of columns, and of empty segments the identities; both are operands of form
-   * CVL_SCALAR, too. */
+  /* Writes the reductions of columns; empty segments get the identities. Both may be operands
+   * of form CVL_SCALAR. */
   void reduce(const cvl_value *columns, const cvl_value *identities, const column_memory &out);
-  /* The same of elements in memory, where no segment is empty. */
+  /* Writes the reductions of elements in memory. No segment may be empty. */
   void reduce(const column_memory &elements, const column_memory &out);
-  /* The same, where the lowest level is done. */
+  /* Writes the reductions if the lowest level is done. */
   void finish_reduction(const column_memory &totals, const column_memory &roots,
                         const column_memory &out);
-  /* The scans of columns, exclusive if there are identities. `totals` of the lowest level, or
-   * empty. */
+  /* Writes the scans of columns, which are exclusive if there are identities. `totals` come
+   * from the lowest level, or are empty. */
   void scan(const cvl_value *columns, const cvl_value *identities, column_memory totals,
             const column_memory &out);
 

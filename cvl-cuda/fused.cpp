@@ -1,11 +1,12 @@
 /* fused.cpp - superoperators as kernels compiled at run time.
  *
- * A kernel evaluates what is elementwise and the lowest level of reductions, which is all of
- * them where segments are short (fused-kernels/emit-kernel.h); its plan says what it takes and
- * what it leaves over. That is done by the library, on what the kernel has written: reductions
- * are finished, some scans and scatters run as operations. PACKs are inside, in one pass. DIST
- * and INDEX that are needed outside are given to the library too, which computes nothing for
- * them. Combinations have kernels of their own for the levels of their trees: fused-tree.hpp.
+ * A kernel evaluates the elementwise nodes and the lowest level of reductions; if segments are
+ * short, that is all of a reduction (fused-kernels/emit-kernel.h). Its plan says what it takes
+ * and what it leaves over. The library does the rest on what the kernel has written: it
+ * finishes reductions, and runs some scans and scatters as operations. PACKs are inside, in one
+ * pass. The library also makes DISTs and INDEXes that are needed outside; it computes nothing
+ * for them. Combinations have kernels of their own for the levels of their trees:
+ * fused-tree.hpp.
  */
 #include "cvl-cuda/fused.hpp"
 
@@ -21,10 +22,10 @@ namespace ravel {
 /* The kernels of the combination that begins with node `first`. */
 struct combination_kernels {
   uint32_t first;
-  variant up, down; /* down: of scans */
+  variant up, down; /* down: only for scans */
 };
 
-/* The kernels of a scan that computes what it scans, made when they are needed first. */
+/* The kernels of a scan that computes its operand; they are made when they are first needed. */
 struct scan_kernels {
   unsigned leave;
   variant usual, longer;
@@ -34,23 +35,23 @@ struct scan_kernels {
 
 struct cvl_kernel {
   const superop *op;
-  ravel::variant whole;           /* for long segments, or no reductions */
-  ravel::variant short_segments;  /* for short ones */
-  ravel::variant packs{};         /* where PACKs have a kernel of their own, it */
-  unsigned leave = LEAVE_NOTHING; /* fused_kernels: of `whole` */
+  ravel::variant whole;           /* for long segments, or without reductions */
+  ravel::variant short_segments;  /* for short segments */
+  ravel::variant packs{};         /* the kernel of PACKs, if they have one of their own */
+  unsigned leave = LEAVE_NOTHING; /* fused_kernels: what `whole` leaves over */
   std::vector<ravel::scan_kernels> scans{};
-  std::vector<ravel::variant> scatters{}; /* of each group one, or two: claims come first */
+  std::vector<ravel::variant> scatters{}; /* one for each group, or two: the first one claims */
   std::vector<ravel::combination_kernels> trees{};
-  std::vector<ravel::variant> copies{}; /* by fused_copy_kernels */
-  bool planned = false;                 /* there are kernels, which are made */
-  bool requested = false;               /* with what was made then, if anything */
+  std::vector<ravel::variant> copies{}; /* made by fused_copy_kernels */
+  bool planned = false;                 /* its kernels exist and are made */
+  bool requested = false;               /* those that were made are requested */
   uint64_t last_run = 0;                /* epoch of the last launch */
 };
 
 namespace ravel {
 
-/* Bytes of a kernel's arguments: the limit of the oldest devices and compilers in use, less
- * what is added to every launch. */
+/* The limit of bytes of a kernel's arguments: that of the oldest devices and compilers in use,
+ * minus what is added to every launch. */
 enum { MOST_ARGUMENT_BYTES = 4000 };
 
 /* ---- kernels of a context ---- */
@@ -58,8 +59,8 @@ enum { MOST_ARGUMENT_BYTES = 4000 };
 struct kernel_store {
   compiler tools;
   bool waits;
-  bool compiles;                      /* what is not in the module */
-  std::vector<cvl_kernel *> prepared; /* and not yet requested */
+  bool compiles;                      /* compiles what is not in the module */
+  std::vector<cvl_kernel *> prepared; /* and not requested yet */
 
   kernel_store(std::unique_ptr<toolchain> t, cache kept, compiler::speaker say, bool wait,
                bool compile)
@@ -86,12 +87,12 @@ std::shared_ptr<kernel_store> open_kernels(stream *s, const cvl_options &o) {
   return store;
 }
 
-/* Bytes of the arguments: what `arguments` below will add up to. */
+/* Returns the bytes of the arguments, to which `arguments` below will add up. */
 static size_t fused_argument_bytes(const fused_kernel &k) {
   size_t bytes = sizeof(faults) + sizeof(int64_t);
   for (uint32_t i = 0; i < k.member_count; i++) {
     switch ((fused_member_kind)k.members[i].kind) {
-    case MEMBER_OPERAND: bytes += sizeof(operand<int64_t>); break; /* the largest */
+    case MEMBER_OPERAND: bytes += sizeof(operand<int64_t>); break; /* the largest one */
     case MEMBER_SEGMENTS:
     case MEMBER_SCATTER:
     case MEMBER_PACKING: bytes += sizeof(segments); break; /* the largest of these */
@@ -113,7 +114,7 @@ static void find_kernel(context &c, variant &v) {
   v.compiles = !c.kernels->tools.in_module(v.source.key, v.ready) && c.kernels->compiles;
 }
 
-/* The kernel of a source that was made, unless it is empty. */
+/* Finds the kernel of a source that was made, unless the source is empty. */
 static void find_planned(context &c, variant &v) {
   const fused_kernel &plan = v.source.kernel;
   if (!plan.is_empty && fused_argument_bytes(plan) <= MOST_ARGUMENT_BYTES) find_kernel(c, v);
@@ -125,7 +126,7 @@ static void make_variant(context &c, const superop *op, unsigned leave, variant 
   if (fused_source_make(op, w, leave, &c.tuning, "fused", &v.source)) find_planned(c, v);
 }
 
-/* The kernels of copies; false if one of them is missing. */
+/* Makes the kernels of copies. Returns false if one of them is missing. */
 static bool make_copies(context &c, cvl_kernel &k) {
   const widths w = {c.int_elem, c.float_elem};
   if (!fused_copy_is_fit(k.op)) return false;
@@ -166,7 +167,7 @@ static void end_kernels(context &c, cvl_kernel &k) {
   for (variant &v : k.copies) end_variant(c, v);
 }
 
-/* The kernels of combinations; false if there are none for one of them. */
+/* Makes the kernels of combinations. Returns false if there are none for one of them. */
 static bool make_trees(context &c, cvl_kernel &k) {
   const superop *op = k.op;
   bool good = true;
@@ -184,7 +185,7 @@ static bool make_trees(context &c, cvl_kernel &k) {
   return good;
 }
 
-/* All but those that are made when they are needed. */
+/* Makes all kernels, except those that are made when they are needed. */
 static void make_kernels(context &c, cvl_kernel &k) {
   unsigned leave[FUSED_KERNELS];
   const uint32_t kernels = fused_kernels(k.op, leave);
@@ -208,7 +209,7 @@ static bool has_kernels(const cvl_kernel &k) {
 
 /* ---- modules ---- */
 
-/* Kernels of different texts as one module. */
+/* Requests kernels of different texts as one module. */
 static void request_module(context &c, variant *const *of, size_t count) {
   std::vector<const fused_source *> sources;
   std::vector<std::string> keys;
@@ -227,7 +228,7 @@ static void request_module(context &c, variant *const *of, size_t count) {
   }
 }
 
-/* Superoperators may be equal but for what a kernel does not see. */
+/* Two superoperators may differ only in what a kernel does not see: they share a kernel. */
 static void join_module(context &c, variant &v, const variant &same) {
   v.compiles = same.compiles;
   v.code = same.code;
@@ -250,7 +251,7 @@ static void request_variants(context &c, const std::vector<variant *> &all) {
   }
 }
 
-/* What was made of a superoperator and is not in a module yet. */
+/* Adds the kernels of a superoperator that are made but in no module yet. */
 static void add_variants(cvl_kernel &k, std::vector<variant *> &all) {
   const auto add = [&all](variant &v) {
     if (v.compiles && !v.code) all.push_back(&v);
@@ -283,7 +284,7 @@ static bool may_have_short_segments(const cvl_kernel &k) {
   return k.whole.source.kernel.by_slots && k.trees.empty();
 }
 
-/* Those that are otherwise made when they are needed. */
+/* Makes the kernels that are otherwise made when they are needed. */
 static void make_the_rest(context &c, cvl_kernel &k) {
   for (scan_kernels &s : k.scans) {
     make_scan(c, k, s.usual, s.leave);
@@ -297,7 +298,7 @@ static void forget_prepared(context &c, const cvl_kernel *k) {
   p.erase(std::remove(p.begin(), p.end(), k), p.end());
 }
 
-/* Plans the kernels; false: there are none, and nothing is left of them. */
+/* Plans the kernels. Returns false if there are none; nothing is left of them then. */
 static bool fused_plan(context &c, cvl_kernel &k) {
   if (k.op->copies) {
     k.planned = make_copies(c, k);
@@ -337,7 +338,7 @@ void request_prepared(context &c) {
 
 /* ---- preparing ---- */
 
-/* For a device that is not open yet nothing is planned: it may never be. */
+/* Nothing is planned for a device that is not open yet: it may never be opened. */
 cvl_kernel *prepare_kernel(context &c, const superop *op) {
   if (!c.kernels) return nullptr;
   std::unique_ptr<cvl_kernel> k(new cvl_kernel{op, {}, {}});
@@ -356,7 +357,7 @@ void discard_kernel(context &c, cvl_kernel *k) {
 const superop *superop_of(const cvl_kernel *k) {
   return k->op;
 }
-/* The kernel if it can be run now, or null. */
+/* Returns the kernel if it can run now, else null. */
 static const kernel_entry *fused_entry_of(context &c, variant &v) {
   variant *one = &v;
   if (v.compiles && !v.code) request_module(c, &one, 1);
@@ -365,7 +366,7 @@ static const kernel_entry *fused_entry_of(context &c, variant &v) {
   return c.kernels->waits ? tools.wait(v.code, v.number) : tools.poll(v.code, v.number);
 }
 
-/* Whether all kernels of combinations can be run now. */
+/* Returns whether all kernels of combinations can run now. */
 static bool find_trees(context &c, cvl_kernel &k, execution &e) {
   for (combination_kernels &t : k.trees) {
     const superop_combination at = superop_combination_at(k.op, t.first);
@@ -390,7 +391,8 @@ static bool run_copies(context &c, cvl_kernel &k, execution &e, cvl_value *outs)
   return done;
 }
 
-/* Whether what a variant has to do can be done now; its kernel, null if there is nothing. */
+/* Returns whether a variant can run now, and gives its kernel: null if there is nothing to
+ * do. */
 static bool find_entry(context &c, variant &v, const kernel_entry *&entry) {
   entry = nullptr;
   if (!v.is_complete()) return false;
@@ -413,7 +415,7 @@ static bool find_scan(context &c, const cvl_kernel &k, variant &v, unsigned leav
   return find_entry(c, v, entry) && entry;
 }
 
-/* Whether all scans can be run now. */
+/* Returns whether all scans can run now. */
 static bool find_scans(context &c, cvl_kernel &k, execution &e,
                        std::vector<ready_scan> &ready) {
   bool good = true;
@@ -426,7 +428,7 @@ static bool find_scans(context &c, cvl_kernel &k, execution &e,
   return good;
 }
 
-/* Whether all scatters can be run now. */
+/* Returns whether all scatters can run now. */
 static bool fused_find_scatters(context &c, cvl_kernel &k, execution &e,
                                 std::vector<const kernel_entry *> &entries) {
   bool good = k.scatters.empty() || e.may_claim();
@@ -448,8 +450,8 @@ static void launch_scatters(execution &e, const cvl_kernel &k,
   }
 }
 
-/* Launches what packs, if anything, what scans and scatters, and the rest; false: nothing was
- * done. */
+/* Launches the kernels that pack, scan and scatter, if any, and the rest. Returns false if
+ * nothing was done. */
 static bool launch_all(context &c, execution &e, cvl_kernel &k, variant &v, bool *overwrites) {
   const kernel_entry *entry, *packing = nullptr;
   const fused_kernel &plan = v.source.kernel;
@@ -468,7 +470,8 @@ static bool launch_all(context &c, execution &e, cvl_kernel &k, variant &v, bool
   return true;
 }
 
-/* Kernels of copies, of stencils and of combinations have to know how much there is. */
+/* Returns BOUNDED, or EXACT for kernels of copies, of stencils and of combinations: they must
+ * know how many elements there are. */
 static operand_lengths lengths_for(const cvl_kernel &k) {
   const bool exact = k.op->copies || !k.trees.empty() || !k.scans.empty() ||
                      !k.scatters.empty() || k.packs.made || k.whole.source.kernel.by_packs ||
@@ -476,7 +479,8 @@ static operand_lengths lengths_for(const cvl_kernel &k) {
   return exact ? operand_lengths::EXACT : operand_lengths::BOUNDED;
 }
 
-/* One run. `*overwrites`: scatters or operations follow, which may write over operands. */
+/* Runs the superoperator once. `*overwrites` says that scatters or operations follow, which may
+ * overwrite operands. */
 static bool fused_run_with(context &c, uint64_t site, cvl_kernel *k, const cvl_value *operands,
                            operand_lengths lengths, cvl_value *outs, bool *overwrites) {
   execution e(c, site, *k->op, operands, lengths);
@@ -488,7 +492,7 @@ static bool fused_run_with(context &c, uint64_t site, cvl_kernel *k, const cvl_v
   if (by_groups) make_short_segments(c, *k);
   variant &v = by_groups ? k->short_segments : k->whole;
   if (!launch_all(c, e, *k, v, overwrites)) return false;
-  k->last_run = c.work_queue.epoch; /* the window it is in; a later one if that was full */
+  k->last_run = c.work_queue.epoch; /* its window, or a later one if that was full */
   *overwrites = true;
   e.follow(v.source.kernel);
   if (!e.trees.empty()) k->last_run = c.work_queue.epoch;
@@ -501,7 +505,7 @@ bool run_kernel(context &c, uint64_t site, cvl_kernel *k, const cvl_value *opera
   bool overwrites = false;
   try {
     return fused_run_with(c, site, k, operands, lengths_for(*k), outs, &overwrites);
-  } catch (const failure &f) { /* no memory for bounds; perhaps for what there is */
+  } catch (const failure &f) { /* memory: perhaps too little for bounds only */
     if (f.error.kind != CVL_E_MEMORY || c.outstanding.empty() || overwrites) throw;
   }
   finish(c);

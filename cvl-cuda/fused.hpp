@@ -8,24 +8,26 @@ namespace ravel {
 
 struct kernel_store;
 
-/* What compiles the kernels of a context and keeps them; null if there is nothing that could.
- * With CVL_COMPILE_ALL kernels are kept in the directory of the options. Without, a device
- * compiles anyway and keeps kernels where it always does; the emulation, which it costs much
- * more, does not compile. */
+/* Returns what compiles the kernels of a context and keeps them; null if nothing could. With
+ * CVL_COMPILE_ALL kernels are kept in the directory of the options. Without it, a device
+ * compiles anyway, and keeps kernels in the usual cache. The emulation does not compile then:
+ * it would cost much more. */
 std::shared_ptr<kernel_store> open_kernels(stream *, const cvl_options &);
 
-/* Plans; null if it would rather not. The superoperator is borrowed. */
+/* Plans the kernels of a superoperator, which is borrowed. Returns null if its nodes should run
+ * one by one. */
 cvl_kernel *prepare_kernel(context &, const superop *);
-/* Begins to compile what was prepared, all kernels together, and makes ready what is on disk;
- * of a device that is not open nothing. Without it a superoperator's are requested when it is
- * to run. */
+/* Begins to compile all prepared kernels together, and makes those ready that are on disk. Does
+ * nothing if the device is not open. Without this call, the kernels of a superoperator are
+ * requested when it is to run. */
 void request_prepared(context &);
 void discard_kernel(context &, cvl_kernel *);
 const superop *superop_of(const cvl_kernel *);
 
-/* Runs a superoperator by its kernel, setting its outputs. False, and nothing is done, if the
- * nodes are better run one by one: the kernel is not ready, or they are so small that the host
- * does them at once. Operands are borrowed; faults are thrown, and outputs then not set. */
+/* Runs a superoperator by its kernel and sets its outputs. Returns false and does nothing if
+ * its nodes are better run one by one: the kernel is not ready, or they are so small that the
+ * host does them at once. Operands are borrowed. Faults are thrown; outputs are then not
+ * set. */
 bool run_kernel(context &, uint64_t site, cvl_kernel *, const cvl_value *operands,
                 cvl_value *outs);
 

@@ -1,7 +1,8 @@
-/* look-back.hpp - exclusive scans that read each element once and write it once: CUB's scans
- * with decoupled look-back (cuda/look-back.cu), which a device has and the emulation has not.
+/* look-back.hpp - exclusive scans that read and write each element once. They are CUB's scans
+ * with decoupled look-back (cuda/look-back.cu), which the emulation lacks.
  *
- * The order in which it combines varies from run to run, so it is for exact combinations only.
+ * The order in which CUB combines varies from run to run, so this is for exact combinations
+ * only.
  */
 #ifndef RAVEL_CUDA_LOOK_BACK_HPP
 #define RAVEL_CUDA_LOOK_BACK_HPP
@@ -13,13 +14,14 @@ namespace ravel {
 template <class C> constexpr bool looks_back() {
   return C::exact != 0;
 }
-/* Whether it also takes one segment: of FLOATs and flags scans.hpp has kernels for that. */
+/* Returns whether it also scans a single segment: scans.hpp has kernels for single segments of
+ * FLOATs and flags. */
 template <class C> constexpr bool looks_back_at_one() {
   using T = typename C::type;
   return looks_back<C>() && std::is_integral<T>::value && sizeof(T) > 1;
 }
 
-/* One segment of elements in memory; `to` does not overlap them. */
+/* A scan of one segment of elements in memory; `to` does not overlap them. */
 template <class T> struct scan_job {
   int64_t n;
   ptr<const T> from;
@@ -28,7 +30,7 @@ template <class T> struct scan_job {
   int64_t scratch_bytes;
 };
 
-/* The same of many segments. Bit i of `heads` says whether a segment begins at element i. */
+/* A scan of many segments. Bit i of `heads` says whether a segment begins at element i. */
 template <class T> struct segmented_scan_job {
   scan_job<T> all;
   ptr<const uint32_t> heads;
@@ -36,7 +38,7 @@ template <class T> struct segmented_scan_job {
 
 #ifdef __CUDACC__
 template <class C> const char *scan_on_device(const void *body, int64_t n, void *native_stream);
-/* Bytes of scratch memory for a scan of n elements. */
+/* Returns the bytes of scratch memory for a scan of n elements. */
 template <class C> int64_t scan_scratch(int64_t n);
 
 template <class C> launch launch_scan(const char *name, const scan_job<typename C::type> &j) {

@@ -11,19 +11,19 @@
 
 namespace ravel {
 
-/* The address sanitizer marks all bytes of a region when it is allocated and again when it is
- * freed: 15 ms of each context for one of 64 MB. */
+/* The address sanitizer marks all bytes of a region when it is allocated and when it is freed.
+ * For a region of 64 MB this takes 15 ms of each context. */
 #ifdef RAVEL_ASAN
 enum : size_t { MEGABYTES = 4, EARLY_MEGABYTES = 4 };
 #else
 enum : size_t { MEGABYTES = 64, EARLY_MEGABYTES = 1024 };
 #endif
 
-/* SMALL: blocks that are not to lie where the window uses the memory: see `take_unused`.
- * The first regions are for what a context needs before it has early ones. */
+/* SMALL: such blocks should not lie in memory that the window uses; see `take_unused`. The
+ * first regions are for what a context needs before it has the early ones. */
 enum : size_t {
   SMALL = (size_t)8 << 20,
-  GRAIN = (size_t)2 << 20, /* a device has its memory in units of this */
+  GRAIN = (size_t)2 << 20, /* a device has its memory in such units */
   FIRST = GRAIN,
   REGION = (size_t)MEGABYTES << 20,
   EARLY = (size_t)EARLY_MEGABYTES << 20,
@@ -72,8 +72,8 @@ memory_range *memory_pool::take_waiting(size_t bytes) {
 
 /* ---- regions ---- */
 
-/* The thread's errors are nobody's: who needs the memory asks for it again. Signals are the
- * program's. */
+/* Errors of the thread are ignored, since the memory is requested again when it is needed. The
+ * thread takes no signals, which are for the program. */
 void heap::begin() {
   if (device->blocks_apart()) return;
   size_t most = EARLY;
@@ -91,7 +91,7 @@ void heap::begin() {
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
 }
 
-/* False: there is none that was not collected before. */
+/* Takes over the early regions. Returns false if they were taken over before. */
 bool heap::collect_early() {
   if (!early_.joinable()) return false;
   early_.join();
@@ -118,9 +118,9 @@ void *heap::allocate(memory_space side, size_t bytes) {
                                       : device->allocate_pinned(bytes);
 }
 
-/* How large the next region should be: a quarter of all that there are, so that they are few,
- * and what is held is not far from what is needed. Within the limit, if that can be: what
- * is free in small ranges may take more. */
+/* Returns the size of the next region: a quarter of all regions so far. So they are few, and
+ * the memory held is not far from what is needed. It exceeds the limit only if the
+ * free memory lies in ranges that are too small. */
 size_t heap::next_region(memory_space side, size_t least) {
   if (side == memory_space::host)
     return std::max(least, pinned.held == 0 ? (size_t)FIRST_PINNED : (size_t)PINNED);
@@ -141,8 +141,8 @@ bool heap::grow(memory_space side, size_t least) {
   return true;
 }
 
-/* Returns regions of the device of which nothing is in use; whether there were any. Waits until
- * no command uses them. */
+/* Returns unused regions to the device, and whether there were any. Waits until no command uses
+ * them. */
 bool heap::give_back() {
   order->finish();
   of_device.free_waiting(UINT64_MAX);
@@ -163,10 +163,10 @@ bool heap::give_back() {
 
 /* ---- blocks ---- */
 
-/* What a command of the window still uses keeps the next one from being joined with an earlier
- * one, and from having its memory set before the window: small blocks rather lie elsewhere,
- * also in a new region, as long as that leaves half of the program's peak to small free ranges.
- * Large ones lie where the last one of about their size did. */
+/* Finds memory that no command of the window uses. Otherwise the next command could not be
+ * joined with an earlier one, nor have its memory set before the window. Small blocks may take
+ * a new region for that, as long as small free ranges take at most half of the program's peak.
+ * Large blocks take the memory of the last block of about their size, used or not. */
 memory_range *heap::take_unused(memory_space side, size_t size) {
   memory_pool &p = pool_of(side);
   if (side == memory_space::device) p.free_waiting(order->first);
@@ -247,12 +247,12 @@ block *range_of(block *b, size_t first, size_t bytes) {
   return range;
 }
 
-/* Memory that nobody refers to any more. */
+/* Puts back the memory of a block that has no references left. */
 static void memory_put_back(block *b) {
   heap &h = *b->home;
   if (b->counted) h.live -= b->bytes;
   if (b->side == memory_space::device) h.order->returned(b->at, b->bytes);
-  if (b->range == nullptr) { /* `returned` ends what is apart on the device */
+  if (b->range == nullptr) { /* `returned` ends a block that is apart on the device */
     if (b->side == memory_space::host) h.device->free_pinned(b->at);
   } else if (b->side == memory_space::device) {
     b->range->since = h.order->number;

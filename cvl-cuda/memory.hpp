@@ -1,9 +1,9 @@
 /* memory.hpp - blocks of memory on either side, reference counted, within one limit.
  *
- * Memory comes from the stream in few regions, each at least a quarter of all before it, and
- * the first ones from a thread while the program is still read and compiled. Blocks are ranges
- * of these (ranges.hpp). Since everything on the stream happens in order, a block may be handed
- * out again as soon as the host releases it.
+ * Memory comes from the stream in a few regions, each at least a quarter of all before it. A
+ * thread allocates the first ones while the program is still read and compiled. Blocks are
+ * ranges of regions (ranges.hpp). Since everything on the stream happens in order, a block may
+ * be handed out again as soon as the host releases it.
  */
 #ifndef RAVEL_CUDA_MEMORY_HPP
 #define RAVEL_CUDA_MEMORY_HPP
@@ -26,13 +26,13 @@ extern "C" {
 
 namespace ravel {
 
-/* A fault known at once ends an operation by this exception: the only one of this room, which
- * backend.cpp catches. */
+/* This exception ends an operation with a fault that is known at once. It is the only exception
+ * of this room; backend.cpp catches it. */
 struct failure {
   cvl_error error;
 };
 
-/* CVL_E_MEMORY. */
+/* Returns the fault CVL_E_MEMORY. */
 failure out_of_memory(uint64_t site, size_t bytes, uint64_t limit);
 
 struct block;
@@ -46,7 +46,7 @@ void release(cvl_vector *);
 void retain(cvl_segdes *);
 void release(cvl_segdes *);
 
-/* A counted reference to one of these objects. */
+/* A counted reference to a block, vector, descriptor or deferred number. */
 template <class T> class ref {
 public:
   ref() = default;
@@ -90,18 +90,18 @@ struct heap;
 struct block {
   uint32_t refs;
   memory_space side;
-  size_t bytes; /* requested */
+  size_t bytes; /* as requested */
   char *at;
   heap *home;
   memory_range *range; /* null: it is an allocation of its own */
-  bool counted;        /* among the program's */
+  bool counted;        /* counts as memory of the program */
   uint64_t free_since; /* number of the last command before it was free: queue.hpp */
   uint64_t written;    /* number of the last command that writes it */
-  block *whole;        /* not null: a range of that block, whose memory it keeps */
+  block *whole;        /* not null: this is a range of that block, and keeps its memory */
 };
 
-/* A reference to bytes first .. first + bytes of a block: no memory, no allocation. Who has it
- * does not write there (work::take_over). */
+/* Returns a reference to bytes first .. first + bytes of a block, without memory of its own.
+ * Its owner does not write there (work::take_over). */
 block *range_of(block *, size_t first, size_t bytes);
 
 struct queue;
@@ -113,20 +113,20 @@ struct memory_pool {
     size_t bytes;
   };
   free_ranges free;
-  range_list waiting; /* given back by commands of the window, which may use it still */
+  range_list waiting; /* given back by commands of the window, which may still use it */
   std::vector<region> regions;
   size_t held = 0; /* bytes of all regions */
 
   void add(char *at, size_t bytes);
-  /* What waits becomes free, as far as it was given back before command `before`. */
+  /* Frees the waiting memory that was given back before command `before`. */
   void free_waiting(uint64_t before);
-  /* What was given back last of about so many bytes, or null. */
+  /* Returns the waiting memory of about so many bytes that was given back last, or null. */
   memory_range *take_waiting(size_t bytes);
 };
 
 struct heap {
   stream *device;
-  queue *order = nullptr; /* of the commands that use the memory */
+  queue *order = nullptr; /* the queue of the commands that use the memory */
   uint64_t limit = 0;     /* bytes; 0: none */
   uint64_t live = 0, peak = 0, allocations = 0;
   uint64_t recent = 0;    /* the peak since restart_peak */
@@ -139,19 +139,21 @@ struct heap {
   heap(const heap &) = delete;
   heap &operator=(const heap &) = delete;
 
-  /* Begins to allocate a region on either side, on a thread: the first that is needed of it
-   * waits for that. */
+  /* Begins to allocate a region on either side, on a thread. The first request for a region
+   * waits for it. */
   void begin();
-  /* A block of uninitialised memory; host blocks are pinned. Throws CVL_E_MEMORY. */
+  /* Returns a block of uninitialised memory; host blocks are pinned. Throws CVL_E_MEMORY. */
   block *take(memory_space, size_t bytes, uint64_t site);
-  /* The same for optional memory: null if there is none left; not counted as an allocation. */
+  /* Returns a block of optional memory, or null if there is none left. It does not count as an
+   * allocation. */
   block *try_take(memory_space, size_t bytes);
-  /* Memory of the back end's own, as for a small copy under way: neither limited nor counted,
-   * or what fits would depend on how far the device is. */
+  /* Returns memory for the back end itself, such as for a small copy under way. It is neither
+   * limited nor counted; otherwise, whether a program fits would depend on the progress of the
+   * device. */
   block *take_own(memory_space, size_t bytes, uint64_t site);
 
 private:
-  std::thread early_; /* allocates: */
+  std::thread early_; /* allocates the early regions: */
   void *early_device_ = nullptr, *early_pinned_ = nullptr;
   size_t early_bytes_ = 0;
 

@@ -1,13 +1,13 @@
 /* moves.hpp - bodies that gather or scatter by an index: the permute family, EXTRACT, REPLACE.
  *
  * A tuple is several vectors, which programs move one after the other by the same index. So a
- * body has a list of vectors (`moves`), finds the positions once for all of them, and takes in
- * the next vector as long as it is in the window (`join_moves`). Vectors are moved as bits:
+ * body has a list of vectors (`moves`) and finds the positions once for all of them. It takes
+ * in the next vector as long as it is in the window (`join_moves`). Vectors are moved as bits:
  * only the width of their elements matters.
  *
- * Bytes per element: I of the index, E of each vector moved, C of a claim (4, or 8 from 2^32
- * sources on), R = 1/4 of the rank directory where there are segments, 1 of flags if any. A
- * random access costs a sector of 32 bytes whatever its width.
+ * Comments give the bytes per element in these terms: I of the index, E of each vector moved, C
+ * of a claim (4, or 8 from 2^32 sources on), R = 1/4 of the rank directory if there are
+ * segments, 1 of flags if any. A random access costs a sector of 32 bytes whatever its width.
  */
 #ifndef RAVEL_CUDA_MOVES_HPP
 #define RAVEL_CUDA_MOVES_HPP
@@ -18,18 +18,18 @@
 
 namespace ravel {
 
-/* Up to so many elements are moved in one block: it takes some three microseconds, as much as
- * each of two or three launches; an estimate. */
+/* Up to this many elements are moved in one block. It takes some three microseconds, as much as
+ * each of two or three launches; this is an estimate. */
 enum : int64_t { FEW_MOVED = 4096 };
 
 /* ---- positions ---- */
 
-/* What of addresses there is, so that kernels have no code for the rest: an element of the
- * index for each segment; an index in segments of its own; flags, too. */
+/* The parts of addresses that exist, so that kernels have no code for the others: one element
+ * of the index for each segment; an index in segments of its own; flags, too. */
 enum index_form { ONE_OF_EACH, IN_SEGMENTS, WITH_FLAGS };
 
-/* An index vector, with the segments `near` if it has its own, and the segments `far` of the
- * vector that it refers to. Elements whose flag is F refer to nothing. */
+/* An index vector with the segments `far` of the vector that it refers to. It has segments
+ * `near` if the index has its own. Elements whose flag is F refer to nothing. */
 template <class I, index_form FORM> struct addresses {
   segments near, far;
   operand<I> index;
@@ -53,16 +53,15 @@ template <class I, index_form FORM> struct addresses {
       load_segments(near, i, step, s);
     }
   }
-  /* at[k]: the position that element i + k * step refers to; -1: none, or a fault, which is
-   * reported.
-   * Bytes: I + R (+ 1), offsets from the cache. */
+  /* Sets at[k] to the position that element i + k * step refers to. It is -1 if there is none,
+   * or if there is a fault, which is reported. Bytes: I + R (+ 1), offsets from the cache. */
   template <int U> HD void find(int64_t i, int64_t step, int64_t (&at)[U]) const {
     enum { FEW = U < LEAST_AT_ONCE ? U : (int)LEAST_AT_ONCE };
     I x[U];
     uint8_t on[U];
     load(index, i, step, x);
     load_flags(i, step, on);
-    /* The segments of more elements would take too many registers. */
+    /* Finding the segments of more elements at once would take too many registers. */
     RAVEL_UNROLL
     for (int first = 0; first < U; first += FEW) {
       int64_t few[FEW];
@@ -73,7 +72,7 @@ template <class I, index_form FORM> struct addresses {
   }
 
 private:
-  /* The same of some elements, whose index and flags are at hand. */
+  /* Finds the positions of a few elements whose index and flags are loaded. */
   template <int U>
   HD void find_few(int64_t i, int64_t step, const I *x, const uint8_t *on,
                    int64_t (&at)[U]) const {
@@ -108,14 +107,14 @@ bool same(const addresses<I, FORM> &a, const addresses<I, FORM> &b) {
 enum remainder { ZERO, DEFAULT, KEEP };
 
 struct moved {
-  int32_t width; /* of an element: 1, 4 or 8 bytes */
+  int32_t width; /* bytes of an element: 1, 4 or 8 */
   int32_t rest;  /* enum remainder */
   operand<uint64_t> from, defaults;
-  ptr<uint64_t> to; /* elements of that width, like those of the operands */
+  ptr<uint64_t> to; /* elements of that width, as in the operands */
 
   HD bool simple() const { return is_simple(from) && (rest != DEFAULT || is_simple(defaults)); }
 
-  /* Result i + k * step is the element at position at[k], 0 if that is -1. */
+  /* Sets result i + k * step to the element at position at[k], or to 0 if that is -1. */
   template <class T, int U>
   HD void gather_as(int64_t i, int64_t step, const int64_t (&at)[U]) const {
     const operand<T> x = retyped<T>(from);
@@ -124,7 +123,8 @@ struct moved {
     load_at(x, at, v);
     for (int k = 0; k < U; k++) out[i + k * step] = v[k];
   }
-  /* The same, but what `rest` says if the position is -1. */
+  /* Sets result i + k * step to the element at position at[k], or as `rest` says if that is
+   * -1. */
   template <class T, int U>
   HD void fetch_as(int64_t i, int64_t step, const int64_t (&at)[U]) const {
     const operand<T> x = retyped<T>(from), other = retyped<T>(defaults);
@@ -142,7 +142,7 @@ struct moved {
       if (at[k] >= 0 || rest != KEEP) out[i + k * step] = v[k];
     }
   }
-  /* Element i + k * step goes to position at[k], if that is not -1. */
+  /* Moves element i + k * step to position at[k] if that is not -1. */
   template <class T, int U>
   HD void scatter_as(int64_t i, int64_t step, const int64_t (&at)[U]) const {
     const operand<T> x = retyped<T>(from);
@@ -211,7 +211,7 @@ struct moves {
   }
 };
 
-/* For work::run_joined. */
+/* A join_function of work::run_joined. */
 template <class B> bool join_moves(void *waiting, launch *, const void *body) {
   B &x = *(B *)waiting;
   const B &y = *(const B *)body;
@@ -240,9 +240,9 @@ template <class I, index_form FORM> struct gather_body {
 
 /* ---- scatters ---- */
 
-/* A claim says which source goes to a position: the lowest claim wins. `last` < 0: source i
- * claims with i; else with last - i, so that the highest source wins. */
-enum : uint8_t { UNCLAIMED_BYTE = 0xff }; /* of which it consists */
+/* A claim says which source goes to a position: the lowest claim wins. If `last` < 0, source i
+ * claims with i. Otherwise it claims with last - i, so that the highest source wins. */
+enum : uint8_t { UNCLAIMED_BYTE = 0xff }; /* every byte of no claim */
 template <class C> HD inline C unclaimed() {
   return (C) ~(C)0;
 }
@@ -253,7 +253,7 @@ template <class C> HD inline int64_t source_of(C claim, int64_t last) {
   return claim == unclaimed<C>() ? -1 : last < 0 ? (int64_t)claim : last - (int64_t)claim;
 }
 
-/* Bytes: C. */
+/* Sets claims to no claim. Bytes: C. */
 template <class C> struct unclaim_body {
   ptr<C> claims;
 
@@ -303,10 +303,10 @@ template <class C> struct fetch_claimed_body {
 
 /* ---- scatters without duplicates: PERMUTE ---- */
 
-/* Source i claims its position if no other has. Of two sources with the same position the
- * higher one is reported. The lowest report is the lowest duplicate, in whatever order threads
- * run: whichever of the two lowest sources of a position comes last finds the claim of the
- * other. */
+/* Source i claims its position if no other source has. Of two sources with the same position
+ * the higher one is reported. The lowest report is the lowest duplicate, whatever order threads
+ * run in: of the two lowest sources of a position, the one that comes last finds the claim of
+ * the other. */
 template <class I, class C> struct exclusive_claim {
   addresses<I, IN_SEGMENTS> to;
   ptr<C> claims;
@@ -316,7 +316,7 @@ template <class I, class C> struct exclusive_claim {
     const int64_t position = higher(i, other), s = to.near.of(position);
     to.bad.report(CVL_E_DUPLICATE, position, (int64_t)to.index[position], to.far.length(s), s);
   }
-  /* at[k]: the position that source i + k * step has now claimed, or -1. */
+  /* Sets at[k] to the position that source i + k * step has now claimed, or to -1. */
   template <int U> HD void take(int64_t i, int64_t step, int64_t (&at)[U]) const {
     C old[U];
     to.find(i, step, at);
@@ -337,7 +337,7 @@ template <class I, class C> struct exclusive_claim {
   }
 };
 
-/* Bytes: C + E. */
+/* Clears claims and results. Bytes: C + E. */
 template <class C> struct prepare_body {
   ptr<C> claims;
   moved vector;
@@ -350,7 +350,7 @@ template <class C> struct prepare_body {
   HD void operator()(int64_t i) const { together<1>(i, 0); }
 };
 
-/* Bytes: I + R + 2C + 2E. */
+/* Source i claims its position and moves there. Bytes: I + R + 2C + 2E. */
 template <class I, class C> struct claim_and_move_body {
   exclusive_claim<I, C> claim;
   moved vector;
@@ -364,10 +364,11 @@ template <class I, class C> struct claim_and_move_body {
   HD void operator()(int64_t i) const { together<1>(i, 0); }
 };
 
-/* The same for many elements, without atomics, and in memory that was not cleared: a source
+/* Claims and moves many elements without atomics, in memory that was not cleared: a source
  * marks its position by a byte. If every position is marked, there are no duplicates. If there
- * are, either source may have been written last, and check_marks_body finds and reports the
- * fault. Vectors moved by the same index need no marks of their own. Bytes: I + R + 1 + 2E. */
+ * are duplicates, either source may have been written last, and check_marks_body finds and
+ * reports the fault. Vectors moved by the same index need no marks of their own. Bytes: I + R +
+ * 1 + 2E. */
 template <class I> struct mark_and_move_body {
   enum { at_once = elements_at_once<I>() };
   addresses<I, IN_SEGMENTS> to;
@@ -396,11 +397,11 @@ template <class I> struct mark_and_move_body {
  * since it ends the program. Bytes: 1 for each mark. */
 template <class I, class C> struct check_marks_body {
   enum { threads = MAP_THREADS, EACH = 8, TILE = threads * EACH };
-  enum { BLOCKS_DONE, MISSING, COUNTERS }; /* all 0 before */
+  enum { BLOCKS_DONE, MISSING, COUNTERS }; /* all 0 before the launch */
   struct shared {
     shared_array<uint32_t, 1> last;
   };
-  ptr<const uint64_t> marks; /* the last word is filled up by zeros */
+  ptr<const uint64_t> marks; /* the last word is padded with zeros */
   ptr<uint64_t> counters;
   exclusive_claim<I, C> claim;
   moved vector;
@@ -420,7 +421,7 @@ template <class I, class C> struct check_marks_body {
     if (block.uniform(missing) != 0) repair(block);
   }
 
-  /* Of words `first` and every `threads`-th behind it. */
+  /* Tests word `first` and every `threads`-th word behind it. */
   HD bool are_marked(int64_t first) const {
     const uint64_t ones = 0x0101010101010101;
     uint64_t m[EACH];
@@ -457,8 +458,8 @@ template <class I, class C> struct check_marks_body {
 
 /* ---- PERMUTE by buckets (buckets.hpp) ---- */
 
-/* Of SAMPLED sources, in rows of a warp's length from all over the index vector, how many go
- * far from the one before: farther than a line of the cache. */
+/* Samples SAMPLED sources, in rows of a warp's length from the whole index vector. Counts those
+ * that go far from their predecessor: farther than a line of the cache. */
 enum { SAMPLED = 1024, FAR_APART = 32 };
 
 template <class I> struct sample_body {
@@ -468,7 +469,7 @@ template <class I> struct sample_body {
   };
   addresses<I, IN_SEGMENTS> to;
   int64_t n;
-  ptr<int64_t> far; /* 0 before */
+  ptr<int64_t> far; /* 0 before the launch */
 
   template <class K> HD void operator()(K &block) const {
     block.each([&](int t) {
@@ -489,7 +490,7 @@ template <class I> struct sample_body {
   }
 };
 
-/* Where source i goes; n: nowhere, since it is at fault. */
+/* Gives the position of source i; n means none, since it is at fault. */
 template <class I> struct positions_body {
   enum { at_once = elements_at_once<I>() };
   addresses<I, IN_SEGMENTS> to;
@@ -507,7 +508,7 @@ template <class I> struct positions_body {
 
 /* ---- REPLACE ---- */
 
-/* Element i as it is, of few. */
+/* Copies element i, of few. */
 struct copy_body {
   moved vector;
 

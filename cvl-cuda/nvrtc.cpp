@@ -14,7 +14,7 @@ namespace ravel {
 
 enum { OLDEST_NVRTC = 12 }; /* the first whose kernels the CUDA 13 runtime is sure to load */
 
-/* What is used of nvrtc.h, whose functions give 0 for success. */
+/* The functions of nvrtc.h that are used here; they give 0 for success. */
 struct nvrtc_functions {
   typedef struct program *program_handle;
 
@@ -32,11 +32,12 @@ struct nvrtc_functions {
   int (*ptx_size)(program_handle, size_t *bytes);
   int (*ptx)(program_handle, char *);
   const char *(*error_text)(int result);
-  /* Since 12.8, else null: the callback is asked now and then whether to give up. */
+  /* Since 12.8, else null. The callback is asked now and then whether to give up. */
   int (*watch)(program_handle, int (*stop)(void *, void *), void *payload);
 };
 
-/* Where NVRTC may be: the system's own search, then the usual directories of the toolkit. */
+/* Returns where NVRTC may be: where the system searches, then the usual directories of the
+ * toolkit. */
 static std::vector<std::string> usual_libraries() {
   static const char *const names[] = {"libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so"};
   std::vector<std::string> found(names, names + 3);
@@ -64,11 +65,11 @@ struct nvrtc : toolchain {
   std::string version_;
   std::vector<int> known_; /* architectures that it compiles for */
   std::vector<std::string> options_;
-  bool virtual_ = false; /* PTX, for the driver to compile */
+  bool virtual_ = false; /* gives PTX, which the driver compiles */
 
   nvrtc(int architecture, const kernel_loader &loader, std::string library)
       : architecture_(architecture), loader_(loader), library_(std::move(library)) {}
-  /* The library stays open: it does not bear being unloaded while its threads end. */
+  /* The library stays open: it must not be unloaded while its threads end. */
   ~nvrtc() override = default;
 
   bool open(std::string &why) override;
@@ -153,8 +154,9 @@ void nvrtc::ask_architectures() {
   if (call_.architectures(known_.data()) != 0) known_.clear();
 }
 
-/* Machine code for the device if this NVRTC knows it; for one newer than all it knows, the
- * newest virtual architecture that it has. Numbers as everywhere: no fused multiply-add. */
+/* Chooses machine code for the device if this NVRTC knows it. For a newer device it chooses the
+ * newest virtual architecture that it has. Numbers are computed as in every back end: without
+ * fused multiply-add. */
 bool nvrtc::choose_options(std::string &why) {
   int best = 0;
   for (const int a : known_) {
@@ -188,9 +190,10 @@ std::string nvrtc::identity() {
   return text;
 }
 
-/* ---- what is noted ---- */
+/* ---- the note of the compiler ---- */
 
-/* Of the file of the library as it is now: a later one has another size or time. */
+/* Returns the state of the library's file as it is now: a later file has another size or
+ * time. */
 static std::string state_of(const std::string &file) {
   struct stat s;
   if (file.empty() || stat(file.c_str(), &s) != 0) return std::string();
@@ -206,7 +209,7 @@ std::string nvrtc::request() {
                             : "");
 }
 
-/* Lines: the library's file, its state, its version, the architectures. */
+/* The note has lines: the library's file, its state, its version, the architectures. */
 std::string nvrtc::note() {
   Dl_info where;
   if (!dladdr((const void *)call_.version, &where) || !where.dli_fname) return std::string();
@@ -216,8 +219,8 @@ std::string nvrtc::note() {
   return text;
 }
 
-/* Another library that would be found first now goes unnoticed until something is compiled:
- * the kernels on the disk are those of the one that is noted, and as good. */
+/* Another library that the search would find first goes unnoticed until something is compiled.
+ * The kernels on disk are those of the noted library, which do as well. */
 bool nvrtc::recall(const std::string &note) {
   std::istringstream in(note);
   std::string file, state, why;
@@ -234,7 +237,7 @@ static int nvrtc_give_up(void *stop, void *) {
   return ((const std::atomic<bool> *)stop)->load(std::memory_order_relaxed);
 }
 
-/* The first line that speaks of an error: a program's log may be long. */
+/* Returns the first line that speaks of an error: a program's log may be long. */
 static std::string nvrtc_first_error(const std::string &log) {
   size_t at = log.find("error");
   if (at == std::string::npos) at = 0;
@@ -254,7 +257,7 @@ bool nvrtc::build(nvrtc_functions::program_handle p, const std::atomic<bool> &st
     if (call_.log_size(p, &size) == 0 && size > 1) {
       log.resize(size);
       if (call_.log(p, &log[0]) != 0) log.clear();
-      log = log.c_str(); /* its zero byte is not text */
+      log = log.c_str(); /* drops its zero byte, which is not text */
     }
     why = std::string("NVRTC ") + version_ + ": " +
           (log.empty() ? std::string(call_.error_text(result)) : nvrtc_first_error(log));

@@ -1,5 +1,6 @@
-/* ops.hpp - the operations of the contract, as backend.cpp calls them: arguments as in cvl.h
- * and call.h, results through pointers, faults thrown. Operands are borrowed here. */
+/* ops.hpp - the operations of the contract, as backend.cpp calls them. Arguments are those of
+ * cvl.h and call.h, results go through pointers, and faults are thrown. Operands are borrowed
+ * here. */
 #ifndef RAVEL_CUDA_OPS_HPP
 #define RAVEL_CUDA_OPS_HPP
 
@@ -7,8 +8,8 @@
 
 namespace ravel {
 
-/* backend.cpp: bytes of a block that both sides may have (`host` from epoch `arrives` on).
- * Waits if only the device has it. */
+/* backend.cpp: copies bytes of a block to dst. Both sides may have the block (`host` from epoch
+ * `arrives` on); this waits if only the device has it. */
 void read_block(context &, const ref<block> &host, uint64_t arrives, const ref<block> &device,
                 size_t first, size_t bytes, void *dst);
 /* elementwise.cu */
@@ -22,9 +23,9 @@ void assert_all(context &, uint64_t site, const cvl_value &flags, const cvl_valu
 /* reduce.cu */
 void reduce(context &, uint64_t site, cvl_op, const cvl_value &v, const cvl_value &d,
             cvl_value *out);
-/* The end of a reduction whose first level is done: partial[slot] is the combination of one
- * block of CVL_REDUCE_BLOCK elements of a segment (prelude.hpp: slots), written by command
- * `after`; `longest`: as longest_segment gives it. For superoperators. */
+/* Ends a reduction whose first level is done, for superoperators. partial[slot] is the
+ * combination of one block of CVL_REDUCE_BLOCK elements of a segment (prelude.hpp: slots),
+ * written by command `after`. `longest` is what longest_segment returns. */
 template <class T>
 void finish_reduction(work &, cvl_op, const segments &, int64_t longest, ptr<const T> partial,
                       uint64_t after, ptr<T> out);
@@ -45,13 +46,13 @@ void replace(context &, uint64_t site, const cvl_value &v, const cvl_value &inde
 void dist(context &, uint64_t site, const cvl_value &v, const cvl_value &d, cvl_value *out);
 void index(context &, uint64_t site, const cvl_value &start, const cvl_value &stride,
            const cvl_value &d, cvl_value *out);
-/* Computes the elements of a computed vector, where `w` runs. */
+/* Computes the elements of a computed vector, on the side where `w` runs. */
 void materialise(work &w, cvl_vector &);
-/* The elements of a vector in any form, in memory of their own; in the memory of `to`, from
- * byte `at` on. */
+/* copy_of returns the elements of a vector in any form in memory of their own. copy_to copies
+ * them to the memory of `to`, from byte `at` on. */
 ref<cvl_vector> copy_of(work &w, const cvl_value &);
 void copy_to(work &w, const cvl_value &, const ref<block> &to, size_t at);
-/* A slice of a computed vector that is computed, too; null if there is none. */
+/* Returns a slice of a computed vector that is computed, too; null if there is none. */
 ref<cvl_vector> slice_of_computed(context &, uint64_t site, cvl_vector &, int64_t first,
                                   int64_t n);
 /* slices.cu; `first` and `n` as in the contract. */
@@ -65,8 +66,8 @@ void concatenate(context &, uint64_t site, uint64_t n, const cvl_value *descript
 /* pack.cu */
 void pack(context &, uint64_t site, const cvl_value &v, const cvl_value &flags,
           const cvl_value &d, cvl_value *out, cvl_value *out_d);
-/* The descriptor of what is packed under another one, its offsets to be written if there are
- * several segments. */
+/* Returns the descriptor of what is packed under another one. If there are several segments,
+ * the caller writes its offsets. */
 ref<cvl_segdes> packed_segments(work &, const cvl_value &before, int64_t total);
 /* Moves a vector whose deferred length is now known to a smaller block, if that saves much. */
 void trim(context &, cvl_vector &);
@@ -76,21 +77,21 @@ void segdes_from_host(context &, uint64_t site, uint64_t n, const int64_t *lengt
                       cvl_value *out);
 void lengths(context &, uint64_t site, const cvl_value &d, cvl_value *out);
 void length_of(context &, uint64_t site, const cvl_value &v, cvl_value *out);
-/* Segments of one length: no memory. */
+/* Returns the descriptor of segments of one length, which takes no memory. */
 ref<cvl_segdes> equal_segdes(int64_t count, int64_t length);
-/* Looks whether the lengths of a descriptor with offsets on the host are all the same. */
+/* Finds out whether all lengths of a descriptor with offsets on the host are equal. */
 void recognise_equal(cvl_segdes &);
 /* require.cu */
-/* Requires that a deferred number is another one, which it is from now on. False if it has to
- * be waited for. */
+/* Requires that a deferred number equals another one; it does so from now on. Returns false if
+ * the number must be waited for. */
 bool require_size(context &, const ref<deferred> &, const requirement &);
-/* The same once more for the descriptor that has got this total last, if it is required. */
+/* Repeats the requirement, if there is one, for the descriptor that got this total last. */
 void require_again(context &, uint64_t site, const ref<deferred> &);
-/* Whether a rank directory is worth its launch. */
+/* Returns whether a rank directory is worth its launch. */
 bool ranks_pay(const context &, const cvl_segdes &);
-/* The rank directory of a descriptor with offsets, where `w` runs. */
+/* Makes the rank directory of a descriptor with offsets, on the side where `w` runs. */
 void make_ranks(work &w, cvl_segdes &);
-/* The segment of each element of `s`, of which there are at most 2^32. */
+/* Writes the segment of each element of `s`, which has at most 2^32 segments. */
 void make_ids(work &w, const segments &s, ptr<uint32_t> ids);
 
 } // namespace ravel

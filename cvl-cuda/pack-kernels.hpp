@@ -1,5 +1,5 @@
-/* pack-kernels.hpp - the bodies of pack.cu: flags become words, and elements and offsets move
- * by these. */
+/* pack-kernels.hpp - the bodies of pack.cu: flags become words; elements and offsets move by
+ * these. */
 #ifndef RAVEL_CUDA_PACK_KERNELS_HPP
 #define RAVEL_CUDA_PACK_KERNELS_HPP
 
@@ -7,7 +7,7 @@
 
 namespace ravel {
 
-/* 64 flags, and the number of those set before them in the tile. */
+/* 64 flags, and the number of set flags before them in the tile. */
 struct alignas(16) pack_word {
   uint64_t bits;
   int64_t before;
@@ -15,15 +15,15 @@ struct alignas(16) pack_word {
 
 enum { INDEX_THREADS = 256, INDEX_EACH = 8, PACK_TILE = INDEX_THREADS * 64 };
 
-/* Flags seen as numbers of 8 bytes 0 or 1: the bits. */
+/* Returns the bits of eight flags, which are bytes 0 or 1 read as one number. */
 HD inline uint8_t bits_of_bytes(uint64_t flags) {
   return (uint8_t)((flags * 0x0102040810204080u) >> 56);
 }
 
-/* One vector of flags; its tiles are done by the blocks from `first` on. */
+/* One vector of flags; blocks from `first` on do its tiles. */
 struct flags_to_index {
   operand<uint8_t> flags;
-  ptr<const uint64_t> eights; /* the same memory; null: they are computed */
+  ptr<const uint64_t> eights; /* the same memory; null: flags are computed */
   int64_t n, first;
   ptr<pack_word> words;
   ptr<uint64_t> tiles;
@@ -36,8 +36,8 @@ struct flags_to_index {
   }
 };
 
-/* Words of a tile of flags, also of those behind the last flag: there none is set. A thread
- * reads 8 flags at a time, next to its neighbours', and then makes one word. */
+/* Makes the words of a tile of flags. Flags behind the last one are not set. A thread reads 8
+ * flags at a time, next to its neighbours', and then makes one word. */
 struct index_flags {
   enum { threads = INDEX_THREADS, most = 8 };
   struct shared {
@@ -61,7 +61,7 @@ struct index_flags {
     const int64_t first = tile * PACK_TILE;
     block.each([&](int t) {
       uint64_t of[INDEX_EACH];
-      if (x.eights != nullptr && first + PACK_TILE <= x.n) { /* without a test for each */
+      if (x.eights != nullptr && first + PACK_TILE <= x.n) { /* no test for each flag */
         for (int r = 0; r < INDEX_EACH; r++) of[r] = x.eights[first / 8 + r * threads + t];
       } else {
         for (int r = 0; r < INDEX_EACH; r++)
@@ -89,7 +89,8 @@ struct index_flags {
   }
 };
 
-/* An address that is added up once: the compiler would do it anew for each element. */
+/* Returns an address that is computed once; the compiler would compute it again for each
+ * element. */
 template <class P> HD P as_one(P p) {
 #if defined(__CUDA_ARCH__)
   asm("" : "+l"(p));
@@ -109,7 +110,7 @@ enum {
 };
 static_assert((int)PACK_TILE % (int)KEEP_TILE == 0, "a tile's words are of one tile of flags");
 
-/* One of the vectors that are packed; elements are moved as bits. */
+/* One of the vectors that are packed; its elements are moved as bits. */
 struct kept_vector {
   int32_t width, by; /* by: the number of its flags */
   bool to_the_end;   /* write also behind the last kept element: all is copied to the host */
@@ -117,8 +118,8 @@ struct kept_vector {
   ptr<uint64_t> to;
 };
 
-/* Flags as words, and what is made by them: of vectors, in the first `moves` of the blocks from
- * `first` on, and in those after them the new offsets. */
+/* Flags as words, and what is made by them. Of the blocks from `first` on, the first `moves`
+ * move vectors, and those after them make the new offsets. */
 struct kept_flags {
   ptr<const pack_word> words;
   ptr<const int64_t> sums; /* of the tiles; or their prefixes, if there are many */
@@ -127,26 +128,26 @@ struct kept_flags {
   ptr<int64_t> offsets, total; /* null: not wanted */
 
   HD bool scanned() const { return tiles > KEEP_THREADS; }
-  /* Flags of a word that are set before flag i. */
+  /* Returns the number of set flags of a word before flag i. */
   HD static int64_t below(const pack_word &w, int64_t i) {
     return count_bits(w.bits & (((uint64_t)1 << (i & 63)) - 1));
   }
 };
 
 /* A block moves a tile of each vector, in rounds of KEEP_TILE elements of up to 4 bytes, or
- * half as many of 8: what is kept is put together in shared memory, and stored from there by
- * adjacent threads, so that all sectors but the first and the last are written whole. */
+ * half as many of 8. The kept elements are gathered in shared memory and stored from there by
+ * adjacent threads, so that all sectors except the first and the last are written whole. */
 struct keep {
   enum { threads = KEEP_THREADS, resident = 4, OFFSETS = 4, LINE = 128 };
   struct shared {
     shared_array<int64_t, threads + 1> before; /* flags set before each tile */
     shared_array<int64_t, threads / WARP> of_warp;
-    shared_array<int64_t, 1> start; /* where the first that the tile keeps goes */
-    /* Of each row of WARP elements the flags, and how many the tile keeps before it; and all.
-     */
+    shared_array<int64_t, 1> start; /* position of the first element that the tile keeps */
+    /* For each row of WARP elements: its flags, and how many elements the tile keeps before it.
+     * The last entry has all. */
     shared_array<uint32_t, KEEP_ROWS> bits;
     shared_array<int32_t, KEEP_ROWS + 1> kept;
-    shared_array<uint32_t, KEEP_TILE> staged; /* of 8 bytes the lower halves, then the upper */
+    shared_array<uint32_t, KEEP_TILE> staged; /* 8 bytes: lower halves, then upper */
   };
   struct add {
     HD int64_t operator()(int64_t a, int64_t b) const { return a + b; }
@@ -233,8 +234,8 @@ struct keep {
       block.each([&](int t) { store<T, ROWS>(block.shared, retyped<T>(v.to), row, t); });
     }
   }
-  /* Stages what a thread keeps of EACH rows from `own` on, in a round that begins at `row`, of
-   * a tile that begins at element `first`. */
+  /* Stages what a thread keeps of EACH rows from `own` on. The round begins at `row`, the tile
+   * at element `first`. */
   template <class T, int EACH>
   HD static void compact(shared &s, const operand<T> &x, int64_t first, int32_t row,
                          int32_t own, int lane) {
@@ -249,7 +250,7 @@ struct keep {
       compact_together<T, EACH>(s, base, own, lane, [&](int r) -> T {
         return progression<T>::at(begin, mine + r * WARP, step);
       });
-    } else { /* one at a time: what an element is takes long anyway */
+    } else { /* one at a time: computing an element takes long anyway */
       RAVEL_ROLLED
       for (int r = 0; r < EACH; r++) {
         if (s.bits[own + r] >> lane & 1)
@@ -282,7 +283,7 @@ struct keep {
       return (T)s.staged[at] | (T)s.staged[KEEP_TILE / 2 + at] << 32;
     return (T)s.staged[at];
   }
-  /* A round of ROWS rows goes to memory, a line by each warp at a time. */
+  /* Stores a round of ROWS rows to memory; each warp stores a line at a time. */
   template <class T, int ROWS>
   HD static void store(const shared &s, ptr<T> to, int32_t row, int t) {
     const int32_t n = s.kept[row + ROWS] - s.kept[row];
@@ -292,7 +293,7 @@ struct keep {
       if (k >= 0) out[k] = staged<T>(s, k);
     }
   }
-  /* Few elements (a small vector): need not be fast. */
+  /* Clears what is behind the kept elements of a small vector. This need not be fast. */
   HD void clear(const kept_vector &v, int64_t n, int64_t kept, int64_t first) const {
     for (int r = 0; r < KEEP_EACH; r++) {
       const int64_t i = first + r * threads;

@@ -1,16 +1,16 @@
 /* pack.cu - PACK: the flagged elements, and how many each segment keeps.
  *
- * Flags become words of 64 bits with the number of flags before each (pack_word): that is kept
- * with the flags, so that the next vector packed by them is one launch, which moves
- * E + 0.25 + E k/n bytes for each of n elements, k of them kept, or joins a launch that is
- * still in the window, also if that packs by other flags. The first vector takes one launch
- * more (two from 2^22 flags on), 1.25 bytes for each flag, which joins one of other flags. The
+ * Flags become words of 64 bits with the number of flags before each (pack_word). These are
+ * kept with the flags, so that the next vector packed by them takes one launch. It moves E +
+ * 0.25 + E k/n bytes for each of n elements, k of them kept. It may join a launch that is still
+ * in the window, also one that packs by other flags. The first vector takes one launch more
+ * (two from 2^22 flags on), of 1.25 bytes for each flag, which may join one of other flags. The
  * new offset of a segment is the number of flags set before its start, so empty segments cost
  * nothing more.
  *
- * The number of kept elements stays on the device until it is needed: until then results have
- * memory for all elements, one deferred number for all vectors packed by the same flags, and
- * one descriptor for all those under the same one.
+ * The number of kept elements stays on the device until it is needed. Until then, results have
+ * memory for all elements. All vectors packed by the same flags share one deferred number, and
+ * those under the same descriptor share one new descriptor.
  */
 #include <string.h>
 
@@ -26,14 +26,14 @@ struct pack_plan {
   ref<block> tiles;   /* int64_t: flags set in each tile; or, from KEEP_THREADS tiles on, before
                          each; then all. Both null: not made yet */
   ref<deferred> kept; /* how many are set, once it was asked */
-  bool counted = false; /* then `count` are */
+  bool counted = false; /* `count` is the number of set flags */
   int64_t count = 0;
-  ref<cvl_segdes> d, out; /* the last descriptor, null: one segment; and what it became */
+  ref<cvl_segdes> d, out; /* the last descriptor, null: one segment; and its result */
 };
 
 namespace {
 
-/* More flags for a launch that makes words of them. */
+/* Adds more flags to a launch that makes words of them. */
 bool join_flags(void *waiting, launch *l, const void *body) {
   index_flags &x = *(index_flags *)waiting;
   const index_flags &y = *(const index_flags *)body;
@@ -44,12 +44,12 @@ bool join_flags(void *waiting, launch *l, const void *body) {
   return true;
 }
 
-/* Blocks that flags take. */
+/* Returns the number of blocks that flags take. */
 int64_t keep_blocks(const kept_flags &f) {
   return f.moves + (f.offsets != nullptr ? (f.d.count + KEEP_TILE) / KEEP_TILE : 0);
 }
 
-/* One more vector for a launch that packs by the same flags, or by others. */
+/* Adds one more vector to a launch that packs by the same flags, or by others. */
 bool join_keeps(void *waiting, launch *l, const void *body) {
   keep &x = *(keep *)waiting;
   const keep &y = *(const keep *)body;
@@ -80,7 +80,7 @@ static std::shared_ptr<pack_plan> plan_of(const cvl_value &flags) {
   return plan;
 }
 
-/* The descriptor of the result of packing under d by these flags; null if unknown. */
+/* Returns the descriptor of the result of packing under d by these flags; null if unknown. */
 static ref<cvl_segdes> pack_known_segments(const pack_plan &plan, const cvl_value &d) {
   const cvl_segdes *segments = d.form == CVL_SEGDES ? d.as.segdes : nullptr;
   return plan.d.get() == segments ? plan.out : ref<cvl_segdes>();
@@ -91,7 +91,7 @@ static void note_segments(pack_plan &plan, const cvl_value &d, const ref<cvl_seg
   plan.out = out;
 }
 
-/* Makes the words, unless they are there. */
+/* Makes the words of the flags unless they exist. */
 static void index_on_device(context &c, uint64_t site, const cvl_value &flags, int64_t n,
                             pack_plan &plan) {
   if (plan.words) return;
@@ -117,7 +117,7 @@ static void index_on_device(context &c, uint64_t site, const cvl_value &flags, i
 
 /* ---- on the device ---- */
 
-/* None of its segments is longer than what was packed. */
+/* Segments of the result are at most as long as before: so is the longest. */
 ref<cvl_segdes> packed_segments(work &w, const cvl_value &before, int64_t total) {
   if (count_of(before) != 1) {
     const cvl_segdes &s = *before.as.segdes;
@@ -132,7 +132,7 @@ ref<cvl_segdes> packed_segments(work &w, const cvl_value &before, int64_t total)
   return d;
 }
 
-/* The words of flags, for a kernel that packs by them. */
+/* Gives the words of flags to a kernel that packs by them. */
 static void find_words(work &w, int64_t n, const pack_plan &plan, kept_flags &f) {
   f.words = w.elements_of<pack_word>(plan.words);
   f.sums = w.elements_of<int64_t>(plan.tiles);
@@ -158,8 +158,8 @@ static void count_now(context &c, uint64_t site, int64_t n, pack_plan &plan) {
 
 static void pack_on_device(work &w, const cvl_value &v, const cvl_value &d, int64_t n,
                            pack_plan &plan, cvl_value *out, cvl_value *out_d) {
-  /* What is required to be their number proves nothing of the flags: the memory for all stays.
-   */
+  /* A number that is only required proves nothing about the flags: the memory for all elements
+   * stays. */
   if (!plan.counted && plan.kept && plan.kept->known && !plan.kept->required) {
     plan.counted = true;
     plan.count = plan.kept->value;
@@ -239,7 +239,7 @@ static void pack_on_host(work &w, const cvl_value &v, const cvl_value &flags,
 
 /* ---- the operation ---- */
 
-/* No elements: every segment of the result is empty. */
+/* Gives the result if there are no elements: all its segments are empty. */
 static void pack_nothing(work &w, const cvl_value &v, const cvl_value &d, cvl_value *out,
                          cvl_value *out_d) {
   ref<cvl_segdes> kept(new cvl_segdes);
@@ -274,7 +274,7 @@ void pack(context &c, uint64_t site, const cvl_value &v, const cvl_value &flags,
   index_on_device(c, site, flags, n, *plan);
   try {
     pack_on_device(w, v, d, n, *plan, out, out_d);
-  } catch (const failure &) { /* no memory for all; perhaps for what is kept */
+  } catch (const failure &) { /* memory may suffice for the kept elements */
     if (plan->counted || (plan->kept && plan->kept->required)) throw;
     count_now(c, site, n, *plan);
     pack_on_device(w, v, d, n, *plan, out, out_d);
@@ -292,7 +292,7 @@ template <class T> struct same_element {
 
 } // namespace
 
-/* A copy that moves at most a quarter of the block, and only where that frees megabytes. */
+/* The copy moves at most a quarter of the block, and is made only if it frees megabytes. */
 enum : size_t { TRIM_RATIO = 4, TRIM_LEAST = (size_t)16 << 20 };
 
 template <class T>

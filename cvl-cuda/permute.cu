@@ -12,9 +12,9 @@
  *   a scatter by an index again     one, of tuples one for up to 16 vectors in a row
  *   PERMUTE ... of few elements     one: the same bodies in one block
  *
- * The claims of a scatter are its inverse. They are kept with the index vector, where they turn
- * all later scatters by it into gathers that need not look for segments and cannot be at fault;
- * or, of PERMUTE of many elements, that nobody need look for duplicates again.
+ * The claims of a scatter are its inverse, and are kept with the index vector. Later scatters
+ * by that index become gathers, which need not look for segments and cannot be at fault. After
+ * a PERMUTE of many elements the index vector only notes that it has no duplicates.
  */
 #include "cvl-cuda/buckets.hpp"
 #include "cvl-cuda/moves.hpp"
@@ -50,9 +50,9 @@ struct descriptor_mark {
   }
 };
 
-/* The claims of the sources under `s` to the positions under `d`, or null: they are a
- * permutation of these. They are without fault unless a fault was reported since. `last`: see
- * claim_of. */
+/* The claims of the sources under `s` to the positions under `d`. Null: the sources are a
+ * permutation of the positions. There is no fault in them unless one was reported since.
+ * `last`: see claim_of. */
 struct scatter_plan {
   ref<cvl_vector> claims;
   int64_t last;
@@ -62,19 +62,19 @@ struct scatter_plan {
 
 /* ---- one operation ---- */
 
-/* From as many elements as the tuning value says, PERMUTE takes a launch more to move 3 bytes
- * for an element beside the vectors, not 3C + E: an estimate. NARROW_CLAIMS: so many
- * sources have claims of 32 bits; all ones is no claim. */
+/* From as many elements as the tuning value says, PERMUTE takes one launch more. It then moves
+ * 3 bytes for an element beside the vectors, not 3C + E; this is an estimate. Up to
+ * NARROW_CLAIMS sources have claims of 32 bits, where all ones is no claim. */
 enum : int64_t { NARROW_CLAIMS = UINT32_MAX };
 
 struct permutation {
   context &c;
   const cvl_permute &a;
   work w;
-  const bool gathers, exclusive;                /* exclusive: no duplicates */
-  const ref<deferred> result_size, source_size; /* if they are deferred: then bounds are */
-  int64_t n, sources;                           /* of the result; of the index */
-  bool all_over = false;                        /* sources next to each other go far apart */
+  const bool gathers, exclusive;                /* exclusive: there are no duplicates */
+  const ref<deferred> result_size, source_size; /* if deferred: then bounds are */
+  int64_t n, sources;                           /* elements of the result; of the index */
+  bool all_over = false;                        /* adjacent sources go far apart */
   ref<cvl_vector> result;
 
   permutation(context &ctx, uint64_t at_site, cvl_op op, const cvl_permute &args)
@@ -91,7 +91,8 @@ struct permutation {
     w.over(result_size);
   }
 
-  /* Of no more sources than have narrow claims. */
+  /* Returns the deferred total of a descriptor with no more sources than narrow claims allow,
+   * else null. */
   ref<deferred> deferred_total(const cvl_value &d) {
     const ref<deferred> size = d.form == CVL_SEGDES ? d.as.segdes->size : nullptr;
     return stays_deferred(c, size) && size->bound < NARROW_CLAIMS ? size : nullptr;
@@ -143,7 +144,8 @@ template <class I, index_form FORM> addresses<I, FORM> permutation::find_address
   return x;
 }
 
-/* Whether the result can be written over the defaults while the other operands are read. */
+/* Returns whether the result can be written over the defaults while the other operands are
+ * read. */
 bool permutation::may_take_over() const {
   for (const cvl_value *v : {&a.values, &a.index, &a.flags}) {
     if (v->form == CVL_VECTOR && v->as.vector == a.defaults.as.vector) return false;
@@ -169,7 +171,7 @@ template <class T> void permutation::describe_as(moved *m) {
   m->to = retyped<uint64_t>(w.data<T>(result));
 }
 
-/* Also makes the result. */
+/* Describes the vector to be moved. It also makes the result. */
 moved permutation::describe() {
   moved m{};
   switch (elem_info((cvl_elem)a.values.elem)->bytes) {
@@ -212,7 +214,8 @@ template <class C> void permutation::deliver(const fetch_claimed_body<C> &body) 
   }
 }
 
-/* By the claims of an earlier scatter, or as it, if the index vector has a plan. */
+/* Scatters by the claims of an earlier scatter, or as that one did, if the index vector has a
+ * plan. */
 template <class I, class C> bool permutation::deliver_again() {
   if (w.on_host || a.index.form != CVL_VECTOR || a.flags.form != CVL_NOTHING) return false;
   const scatter_plan *p = a.index.as.vector->scatter.get();
@@ -235,7 +238,7 @@ template <class C> ref<cvl_vector> permutation::make_claims() {
   return w.make(sizeof(C) == 4 ? CVL_I32 : CVL_I64, n);
 }
 
-/* Claims that kernels will have made stay with the index if that stays. */
+/* Keeps the claims that kernels will make with the index vector, if that stays. */
 void permutation::keep(const ref<cvl_vector> &claims, int64_t last) {
   const cvl_value &v = a.index;
   const bool stays = v.form == CVL_VECTOR && !(v.owned && v.as.vector->refs == 1);
@@ -283,7 +286,8 @@ template <class I, class C> void permutation::scatter_exclusively() {
   keep(claims, -1);
 }
 
-/* Where memory for the buckets is short, sources are moved one by one. */
+/* Makes buckets. If memory for them is short, it returns false, and sources are moved one by
+ * one. */
 template <class V> bool permutation::make_buckets(buckets<V> *b, ptr<uint8_t> *room) {
   try {
     b->values = pointer_to<V>((void *)(uintptr_t)address(w.elements<V>(a.values)));
@@ -321,7 +325,7 @@ static mark_and_move_body<I> marking(const addresses<I, IN_SEGMENTS> &to, ptr<ui
   return body;
 }
 
-/* Sources mark where they go, and go there. */
+/* Lets sources mark their positions, and moves them there. */
 template <class I>
 void permutation::move_many(const addresses<I, IN_SEGMENTS> &to, ptr<uint8_t> marks,
                             const moved &m) {
@@ -345,8 +349,8 @@ template <class I, class C> void permutation::permute_many() {
   if (!all_over) keep(nullptr, -1);
 }
 
-/* By an index vector that is a permutation, unless a fault is found: then there are positions
- * that no source goes to. */
+/* Moves by an index vector that is a permutation, unless a fault is found: then no source goes
+ * to some positions. */
 template <class I> void permutation::permute_again() {
   using body = mark_and_move_body<I>;
   const addresses<I, IN_SEGMENTS> to = find_addresses<I, IN_SEGMENTS>();
@@ -356,14 +360,14 @@ template <class I> void permutation::permute_again() {
                join_moves<body>);
 }
 
-/* Whether it may be worth while to sort by buckets. */
+/* Returns whether sorting by buckets may be worth while. */
 bool permutation::has_buckets() const {
   return exclusive && !w.on_host && !result_size && a.values.elem != CVL_BOOL &&
          n >= (int64_t)c.tuning.value[TUNE_CUDA_PERMUTE_BUCKETS] && n >= SAMPLED &&
          n < NARROW_CLAIMS && !(a.index.form == CVL_VECTOR && a.index.as.vector->scatter.get());
 }
 
-/* How many of SAMPLED sources go far from the one before. */
+/* Counts how many of SAMPLED sources go far from the one before. */
 template <class I> ref<deferred> permutation::sample() {
   ptr<int64_t> far;
   const ref<deferred> count = w.greatest_later(SAMPLED, &far);
@@ -372,8 +376,8 @@ template <class I> ref<deferred> permutation::sample() {
   return count;
 }
 
-/* By what an operation before the operation has found: at this site the last time; the first
- * time now, which is waited for. */
+/* Returns whether sources go all over the result. This is decided by a sample taken at this
+ * site: the one of last time, or the first time one taken now, which is waited for. */
 template <class I>
 static bool goes_all_over(context &c, uint64_t site, cvl_op op, const cvl_permute &a) {
   ref<deferred> now;

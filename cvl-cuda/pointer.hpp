@@ -1,5 +1,6 @@
-/* pointer.hpp - the prelude of all kernels, with the pointers of this build: plain ones, or
- * those of the checking emulation. Every file of this room reads the prelude through here. */
+/* pointer.hpp - the prelude of all kernels with the pointers of this build: plain ones, or
+ * those of the checking emulation. Every file of this room includes the prelude through this
+ * one. */
 #ifndef RAVEL_CUDA_POINTER_HPP
 #define RAVEL_CUDA_POINTER_HPP
 
@@ -10,7 +11,7 @@
 
 namespace ravel {
 
-/* A pointer from an address. */
+/* Makes a pointer from an address. */
 #ifndef RAVEL_HAS_PTR
 template <class T> ptr<T> pointer_to(void *p) {
   return (T *)p;

@@ -1,5 +1,5 @@
-/* queue.cu - the window, and the one kernel it has of its own: many small uploads at once, and
- * memory that is set. */
+/* queue.cu - the window, and its own kernel, which makes many small uploads at once and sets
+ * memory. */
 #include "cvl-cuda/queue.hpp"
 
 #include <string.h>
@@ -18,13 +18,13 @@ enum { SMALL_COPY = 32 << 10 };
 
 namespace {
 
-/* One block for each copy, and behind these one for so many bytes of memory that is set. */
+/* One block for each copy; after these, one for each so many bytes of memory that is set. */
 struct beginning_body {
   enum { threads = 128, most = 48, SET = 32 << 10 };
   struct shared {};
   byte_copy copies[most];
   byte_fill fills[most];
-  int64_t first[most]; /* block of each fill */
+  int64_t first[most]; /* first block of each fill */
   int32_t copied, filled;
 
   int64_t blocks() const {
@@ -54,7 +54,7 @@ struct beginning_body {
 
 } // namespace
 
-/* The uploads of the window, and the memory that is set before it. */
+/* Issues the uploads of the window, and the memory that is set before it. */
 void queue::issue_beginning() {
   const size_t all = uploads_.size() + settings_.size();
   if (all == 1 && !uploads_.empty())
@@ -103,7 +103,7 @@ queue::~queue() {
   for (const staging::buffer &b : ring.buffers) device->free_pinned(b.at);
 }
 
-/* Of a buffer of which all copies are done. */
+/* Enlarges a buffer whose copies are all done. */
 void queue::enlarge(staging::buffer &b, size_t bytes, uint64_t site) {
   size_t capacity = staging::LEAST;
   while (capacity < bytes) capacity *= 2;
@@ -115,7 +115,7 @@ void queue::enlarge(staging::buffer &b, size_t bytes, uint64_t site) {
   b.capacity = capacity;
 }
 
-/* Pinned memory for a copy that is put into this window. */
+/* Returns pinned memory for a copy that is put into this window. */
 char *queue::stage(size_t bytes, uint64_t site) {
   staging::buffer *b = &ring.buffers[ring.now];
   if (b->capacity - b->used < bytes) {
@@ -144,8 +144,8 @@ command &queue::push(enum command::what kind) {
   return c;
 }
 
-/* How many commands an idle device is given: all, but from the first launch on that waits for
- * others and has less than `company` of them behind it. */
+/* Returns how many commands an idle device gets. It gets all commands before the first launch
+ * that waits for others and has fewer than `company` commands behind it. */
 size_t queue::passable() const {
   size_t cut = window_.size();
   uint64_t behind = 0;
@@ -158,8 +158,8 @@ size_t queue::passable() const {
   return std::any_of(window_.begin(), window_.begin() + (std::ptrdiff_t)cut, works) ? cut : 0;
 }
 
-/* A device that was given something of this epoch is taken to be idle: when it is, only the end
- * of an epoch says. */
+/* Passes commands to a device that is idle. A device that has commands of this epoch is not
+ * known to be idle again, since only the end of an epoch says that. */
 void queue::maybe_flush() {
   if (held_ >= most_held) {
     flush();
@@ -216,7 +216,7 @@ void queue::fill(void *device_memory, uint8_t byte, size_t bytes) {
 
 uint64_t queue::set(const block &to, uint8_t byte, size_t bytes) {
   if (bytes == 0) return 0;
-  if (to.free_since < first) { /* before the window: no command of it uses it */
+  if (to.free_since < first) { /* no command of the window uses it */
     settings_.push_back({to.at, byte, bytes});
     return 0;
   }
@@ -247,7 +247,7 @@ void queue::copy_up(void *to, const void *from, size_t bytes, block *of) {
 void queue::upload_small(heap &h, block *to, const void *from, size_t bytes, uint64_t site) {
   ref<block> source(h.take_own(memory_space::host, bytes, site));
   memcpy(source->at, from, bytes);
-  if (to->free_since < first) { /* before the window: no command of it uses it */
+  if (to->free_since < first) { /* no command of the window uses it */
     uploads_.push_back({ref<block>::to(to), source, bytes});
     return;
   }
@@ -288,13 +288,13 @@ void queue::mirror(const ref<block> &to, const ref<block> &from, size_t bytes) {
   mirrors_.push_back({to, from, bytes});
 }
 
-/* As early as a command may use it: one that is joined with a launch of the window runs with
- * that, before what was issued since. */
+/* Issues this as early as a command may use the memory. A command that is joined with a launch
+ * of the window runs with that launch, before what was issued since. */
 void queue::taken(void *p, size_t bytes, uint64_t since) {
   if (since < first) { /* no command of the window uses it */
     device->taken(p, bytes);
   } else {
-    window_[since - first].taken.push_back({p, bytes}); /* what returned it */
+    window_[since - first].taken.push_back({p, bytes}); /* the command that returned it */
   }
 }
 
@@ -304,7 +304,7 @@ void queue::returned(void *p, size_t bytes) {
   c.bytes = bytes;
 }
 
-/* Puts into the stream what is a launch for a device. */
+/* Puts a launch for the device into the stream. */
 template <class G> void queue::issue_timed(G give) {
   const uint64_t start = now_ns();
   give();
@@ -330,7 +330,7 @@ void queue::issue(const command &c) {
   }
 }
 
-/* The first commands of the window. */
+/* Passes the first commands of the window. */
 void queue::pass(size_t commands) {
   issue_beginning();
   for (; commands > 0; commands--) {

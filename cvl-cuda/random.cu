@@ -1,7 +1,8 @@
 /* random.cu - the operations that are effects of a program: RAND and ASSERT.
  *
- * One launch each, none where the host knows all flags to be true. RAND reads its bounds and
- * writes its numbers; ASSERT reads the flags, and the other operands only where one is false.
+ * Each takes one launch, or none if the host knows that all flags are true. RAND reads its
+ * bounds and writes its numbers. ASSERT reads the flags, and the other operands only where one
+ * is false.
  */
 #include "cvl-cuda/elementwise.hpp"
 
@@ -14,8 +15,8 @@ struct words {
   uint32_t a, b, c, d;
 };
 
-/* Philox 4x32-10 (Salmon, Moraes, Dror, Shaw: "Parallel random numbers: as easy as 1, 2, 3").
- */
+/* Philox 4x32-10 (Salmon, Moraes, Dror, Shaw: "Parallel random numbers: as easy as 1, 2,
+ * 3"). */
 HD words philox(uint64_t seed, uint64_t j, uint64_t k) {
   words w = {(uint32_t)j, (uint32_t)(j >> 32), (uint32_t)k, (uint32_t)(k >> 32)};
   uint32_t key0 = (uint32_t)seed, key1 = (uint32_t)(seed >> 32);
@@ -30,7 +31,7 @@ HD words philox(uint64_t seed, uint64_t j, uint64_t k) {
   return w;
 }
 
-/* The high half of x * y. */
+/* Returns the high half of x * y. */
 HD uint64_t high_product(uint64_t x, uint64_t y) {
   const uint64_t x0 = (uint32_t)x, x1 = x >> 32, y0 = (uint32_t)y, y1 = y >> 32;
   const uint64_t middle = x1 * y0 + (x0 * y0 >> 32);
@@ -62,7 +63,7 @@ template <class T, class A> struct random_body {
 
 /* ---- ASSERT ---- */
 
-/* Index i stands for WIDTH flags, which are tested together: a false one is rare. */
+/* Index i stands for WIDTH flags, which are tested together, since a false one is rare. */
 template <class T> struct assert_body {
   enum { WIDTH = 16 };
   int64_t n;

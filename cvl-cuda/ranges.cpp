@@ -28,7 +28,7 @@ void range_list::remove(memory_range *r) {
 
 /* ---- sizes ---- */
 
-/* Sizes of less than SECONDS units have a bin each. */
+/* Returns the bin of a size. Sizes of less than SECONDS units have a bin each. */
 int free_ranges::bin_of(size_t bytes) {
   const uint64_t units = bytes / UNIT;
   if (units < SECONDS) return (int)units;
@@ -37,7 +37,7 @@ int free_ranges::bin_of(size_t bytes) {
   return std::min((power - SECOND_BITS + 1) * SECONDS + second, (int)BINS - 1);
 }
 
-/* The first bin from `from` on that has a range, or BINS. */
+/* Returns the first bin from `from` on that has a range, or BINS. */
 int free_ranges::next_bin(int from) const {
   for (int word = from / WORD; word < BINS / WORD; word++) {
     uint64_t some = has_some_[word];
@@ -88,8 +88,8 @@ void free_ranges::end(memory_range *first) {
 
 /* ---- taking and giving ---- */
 
-/* The newest range of a bin that will do. In the bin of `bytes` itself some are too short; how
- * many are looked at is limited. */
+/* Returns the newest range of a bin that fits. In the bin of `bytes` itself some are too short,
+ * so the search is limited. */
 memory_range *free_ranges::fitting(int bin, size_t bytes, uint64_t before) const {
   enum { MOST_LOOKS = 32 };
   int looks = 0;
@@ -99,7 +99,7 @@ memory_range *free_ranges::fitting(int bin, size_t bytes, uint64_t before) const
   return nullptr;
 }
 
-/* The rest of a range is no more recent than what was there. */
+/* The rest of a range keeps its time. */
 memory_range *free_ranges::take(size_t bytes, uint64_t before) {
   memory_range *r = nullptr;
   for (int bin = next_bin(bin_of(bytes)); r == nullptr && bin < BINS; bin = next_bin(bin + 1))
@@ -116,7 +116,7 @@ memory_range *free_ranges::take(size_t bytes, uint64_t before) {
   return r;
 }
 
-/* The range behind becomes the end of this one. */
+/* Makes the range behind the end of this one. */
 void free_ranges::absorb(memory_range *r, memory_range *behind) {
   r->bytes += behind->bytes;
   r->since = std::max(r->since, behind->since);

@@ -1,10 +1,10 @@
-/* ranges.hpp - ranges of memory, free or in use: which free one is used next, and what becomes
- * of neighbours. Knows addresses only, and touches no memory.
+/* ranges.hpp - ranges of memory, free or in use: chooses the free range for a request, and
+ * merges neighbours. It knows addresses only, and touches no memory.
  *
- * A good fit by two levels of sizes: powers of two and eighths of them, each with a list of its
- * free ranges and a bit that says whether there are any. (Masmano, Ripoll, Crespo, Real: "TLSF:
- * a New Dynamic Memory Allocator for Real-Time Systems", 2004.) Neighbours merge at once. The
- * range that was given back last is used first, since a cache may still hold it.
+ * The fit is good, by two levels of sizes: powers of two and eighths of them. Each size has a
+ * list of its free ranges and a bit that says whether there are any. (Masmano, Ripoll, Crespo,
+ * Real: "TLSF: a New Dynamic Memory Allocator for Real-Time Systems", 2004.) Neighbours merge
+ * at once. The range that was given back last is used first, since a cache may still hold it.
  */
 #ifndef RAVEL_CUDA_RANGES_HPP
 #define RAVEL_CUDA_RANGES_HPP
@@ -40,17 +40,17 @@ public:
   free_ranges(const free_ranges &) = delete;
   free_ranges &operator=(const free_ranges &) = delete;
 
-  /* A region, free as a whole: its first range, which stays the first. */
+  /* Adds a region, which is free as a whole. Returns its first range, which stays the first. */
   memory_range *add(char *at, size_t bytes);
-  /* Forgets a region, whose first range that was. It is free as a whole. */
+  /* Forgets a region, which must be free as a whole, by its first range. */
   void forget(memory_range *first);
-  /* Frees what is known of a region, in whatever state it is. */
+  /* Frees the data about a region, whatever its state. */
   static void end(memory_range *first);
 
-  /* Takes a range of `bytes`, a multiple of UNIT, out of one that is little longer, and was
-   * free before command `before`; null: there is none. */
+  /* Takes a range of `bytes`, a multiple of UNIT, from one that is little longer and was free
+   * before command `before`. Returns null if there is none. */
   memory_range *take(size_t bytes, uint64_t before);
-  /* Gives one back, as the newest: another one may absorb it. */
+  /* Gives a range back, as the newest. Another one may absorb it. */
   void give(memory_range *);
 
 private:

@@ -1,6 +1,6 @@
-/* rank-kernels.hpp - the bodies of rank.cu, and of it and sort-segments.cu: keys (elements as
- * unsigned numbers of the same order), comparing them, and the steps before and after sorting
- * them. */
+/* rank-kernels.hpp - the bodies of rank.cu, some of which sort-segments.cu uses, too: keys
+ * (elements as unsigned numbers of the same order), comparing them, and the steps before and
+ * after sorting them. */
 #ifndef RAVEL_CUDA_RANK_KERNELS_HPP
 #define RAVEL_CUDA_RANK_KERNELS_HPP
 
@@ -29,7 +29,7 @@ HD inline uint64_t ascending(double x) {
 
 template <class T> using key_of = decltype(ascending(T{}));
 
-/* An unsigned number in the order of x: equal for both zeros, highest for NaN. */
+/* Returns an unsigned number in the order of x: equal for both zeros, highest for NaN. */
 template <class T> HD key_of<T> key(T x, bool down) {
   if (x != x) return (key_of<T>)~(key_of<T>)0;
   const key_of<T> k = ascending(x == 0 ? (T)0 : x);
@@ -38,11 +38,12 @@ template <class T> HD key_of<T> key(T x, bool down) {
 
 /* ---- by comparing ---- */
 
-/* Elements of a segment that are compared with each other: then that costs no more than the
+/* In segments of up to this many elements, comparing all with each other costs no more than the
  * dozen passes of a sort. */
 enum { COMPARED = 64 };
 
-/* How many of the elements first .. last - 1 come before element i, one of them. */
+/* Returns how many of the elements first .. last - 1 come before element i, which is one of
+ * them. */
 template <class T>
 HD int64_t rank_among(ptr<const T> x, int64_t first, int64_t last, int64_t i, bool down) {
   const key_of<T> mine = key((T)x[i], down);
@@ -67,7 +68,7 @@ template <class T, class I> struct compare_body {
 
 /* ---- by sorting: K the type of keys, V that of positions ---- */
 
-/* Segments, of which each element's number is looked up or was written down (ids). */
+/* Segments in which the segment of each element is looked up, or was written down (ids). */
 struct numbered_segments {
   segments d;
   ptr<const uint32_t> ids; /* or null */
@@ -84,7 +85,8 @@ template <class T, class K, class V> struct keys_body {
 
   HD void operator()(int64_t i) const {
     K k = key(x[i], down);
-    /* Shifted by half of K: only a K of 64 bits has room for a number and a key of 32. */
+    /* The shift is half of K, since only a K of 64 bits has room for a number and a key of
+     * 32. */
     if constexpr (sizeof(K) > sizeof(key_of<T>)) {
       if (with_segment) k |= (K)d.of(i) << 4 * sizeof(K);
     }
@@ -108,13 +110,13 @@ template <class V, class I> struct ranks_body {
   }
 };
 
-/* The rank of the k-th sorted element. */
+/* Writes the rank of the k-th sorted element. */
 template <class V> struct rank_body {
   numbered_segments d;
   HD V operator()(int64_t k) const { return (V)(k - d.d.start(d.of(k))); }
 };
 
-/* ---- of both operations ---- */
+/* ---- for both operations ---- */
 
 struct fits_body {
   segments d;
@@ -125,14 +127,14 @@ struct fits_body {
   }
 };
 
-/* A fault if there are ranks that do not fit an INT. */
+/* Throws a fault if there are ranks that do not fit an INT. */
 inline void require_fit(work &w, const segments &d) {
   if (w.c.int_elem == CVL_I64 || d.total <= INT32_MAX) return;
   if (d.equal > INT32_MAX && d.count > 0) fail(CVL_E_INT_RANGE, w.site, 0, d.equal);
   if (d.equal < 0) w.run(launch_n("rank: fits", d.count, fits_body{d, INT32_MAX, w.bad()}));
 }
 
-/* Bits that the numbers up to `most` take. */
+/* Returns the number of bits of the numbers up to `most`. */
 inline int bits_of(int64_t most) {
   int bits = 0;
   for (; most > 0; most >>= 1) bits++;

@@ -1,19 +1,19 @@
 /* rank.cu - stable ranks within segments.
  *
- * Where the host knows that no segment is long, an element is compared with all others of its
- * segment: one launch, which reads the elements of a segment over and over, out of the cache.
- * Otherwise the elements' order is that of unsigned numbers (the keys), which are sorted
- * together with their positions: segment number and key at once if they fit into 64 bits, else
- * first by key, then, stably, by segment. Segments keep their positions, so the k-th
- * sorted element has rank k minus the start of k's segment.
+ * If the host knows that no segment is long, an element is compared with all others of its
+ * segment. This takes one launch, which reads the elements of a segment over and over, from the
+ * cache. Otherwise unsigned numbers in the order of the elements (the keys) are sorted together
+ * with their positions. Segment number and key are sorted at once if they fit into 64 bits;
+ * else elements are sorted first by key, then, stably, by segment. Segments keep their
+ * positions, so the k-th sorted element has rank k minus the start of its segment.
  *
- * Launches: keys, sort, ranks; keys, sort, segments, sort, ranks for segments of 64-bit
- * elements; and where there are many ranks a sort more (buckets.hpp), with one more before it
- * of several segments. Bytes of one element: E + 4 + K for the keys, what the sort needs
- * (passes of 8 bits of the key that read and write key and position), 4 + I at random for the
- * ranks. An element's segment is looked up twice, or thrice for 64-bit elements and then once
- * at random: by expanded ids where the directory would be asked too (2 or 3 times 4 bytes, and
- * 4 to make them once), or in the directory (R each): segdes.cu.
+ * Launches: keys, sort, ranks; for segments of 64-bit elements keys, sort, segments, sort,
+ * ranks. If there are many ranks, there is one sort more (buckets.hpp), and with several
+ * segments one more before it. Bytes for one element: E + 4 + K for the keys; what the sort
+ * needs (passes of 8 bits of the key that read and write key and position); 4 + I at random for
+ * the ranks. The segment of an element is looked up twice. For 64-bit elements it is looked up
+ * three times, once of these at random. Expanded ids serve where the directory would be read,
+ * too (4 bytes each time, and 4 to make them once), or else the directory (R each): segdes.cu.
  */
 #include "cvl-cuda/buckets.hpp"
 #include "cvl-cuda/ops.hpp"
@@ -39,7 +39,7 @@ template <class K, class V> struct sorter {
             std::max(sort_scratch<number_order<K>, V>(w.on_host, n), buckets<V>::room(w, n))) {
     if (room_bytes > 0) room = w.scratch<uint8_t>(room_bytes);
   }
-  /* By the lowest `bits` bits of the keys. */
+  /* Sorts by the lowest `bits` bits of the keys. */
   void sort(int bits) {
     const sort_job<number_order<K>, V> job{keys, positions, sorted_keys, sorted,
                                            0,    bits,      room,        room_bytes};
@@ -47,8 +47,8 @@ template <class K, class V> struct sorter {
   }
 };
 
-/* Of many elements. What is sorted is not needed any more but for the positions. In one segment
- * the k-th sorted element has rank k: that is what the positions were before. */
+/* Writes the ranks of many elements. Of the sorted data only the positions are still needed. In
+ * one segment the k-th sorted element has rank k, which is what the positions were before. */
 template <class K, class V, class I>
 void rank_by_buckets(sorter<K, V> &s, const numbered_segments &numbered, ptr<I> out) {
   work &w = s.w;
@@ -90,8 +90,8 @@ void rank_by_sorting(work &w, const cvl_value &v, const cvl_value &descriptor,
   w.run(launch_n("rank", d.total, ranks_body<V, I>{numbered, s.sorted, out}));
 }
 
-/* Keys with room for the segment's number if there is more than one segment; positions of 32
- * bits while they are enough. */
+/* Writes the ranks by sorting. Keys have room for the segment's number if there is more than
+ * one segment. Positions have 32 bits if that is enough. */
 template <class T, class I>
 void rank_any(work &w, const cvl_value &v, const cvl_value &descriptor, const segments &d,
               bool down, ptr<I> out) {

@@ -1,18 +1,17 @@
 /* reduce.cu - reductions, in the tree of trees.h.
  *
- * One launch if no segment is longer than a block of the tree (1024), and one more for each
- * level of the tree above. A launch does all segments that end on its level, and one level of
- * those that do not, whose partial results go to slots (prelude.hpp); of flags, which may be
- * combined in any order, its lowest level has blocks of 16384. Segments that end on this level
- * are divided among blocks by number, and within a block by length: up to eight elements are
- * reduced by a thread, more by a warp; where they are short on average, all threads load for
- * these. Blocks of longer ones are found by tree.hpp, a warp for each. Vectors under one
- * descriptor, reduced by the same operation, are done by the same launches while these are in
- * the window.
+ * There is one launch if no segment is longer than a block of the tree (1024), and one more for
+ * each level of the tree above. A launch does all segments that end on its level, and one level
+ * of the longer ones, whose partial results go to slots (prelude.hpp). Flags may be combined in
+ * any order, so their lowest level has blocks of 16384. Segments that end on this level are
+ * divided among blocks by number, and within a block by length: a thread reduces up to eight
+ * elements, a warp more. If segments are short on average, all threads load for them. tree.hpp
+ * finds the blocks of longer segments, one for each warp. Vectors under one descriptor that are
+ * reduced by the same operation share launches while these are in the window.
  *
- * Bytes moved: the operand once, the descriptor's offsets once and a result for each segment;
- * above the first level a thousandth of that. A lane has eight loads of numbers in flight, or
- * four of sixteen flags each.
+ * Bytes moved: the operand once, the descriptor's offsets once, and a result for each segment.
+ * The levels above the first add a thousandth of that. A lane has eight loads of numbers in
+ * flight, or four of sixteen flags each.
  */
 #include <algorithm>
 
@@ -30,16 +29,17 @@ constexpr int64_t BLOCK = (int64_t)1 << BLOCK_BITS;
 static_assert(BLOCK == (int)CVL_REDUCE_BLOCK && (int)WARP == (int)CVL_REDUCE_LANES,
               "the tree of trees.h");
 
-/* What a warp does of a long segment on the lowest level: a block of the tree; or sixteen of
- * flags, of which it loads a whole block at once, and would fold lanes after that. */
+/* The part of a long segment that a warp does on the lowest level: a block of the tree. For
+ * flags it is sixteen blocks, since a warp loads a whole block of flags at once, and would then
+ * have to fold lanes for each. */
 template <class T> constexpr int chunk_bits() {
   return sizeof(T) == 1 ? BLOCK_BITS + 4 : BLOCK_BITS;
 }
 
 /* ---- entries in memory ---- */
 
-/* What a lane of a warp has of n entries before the lanes are folded. Several are loaded at a
- * time; nothing may come between the loads, not even a test. */
+/* Returns a lane's combination of n entries before the lanes are folded. Several entries are
+ * loaded at a time; nothing may come between the loads, not even a test. */
 template <class C, class T> HD T lane_of_numbers(ptr<const T> from, int64_t n, int lane) {
   enum { UNROLL = COMPILED_CUDA_REDUCE_UNROLL };
   T sum = C::pad();
@@ -53,7 +53,7 @@ template <class C, class T> HD T lane_of_numbers(ptr<const T> from, int64_t n, i
   return sum;
 }
 
-/* Sixteen flags, as they are loaded at once. */
+/* Sixteen flags, which are loaded at once. */
 struct alignas(16) sixteen {
   uint64_t half[2];
 };
@@ -62,8 +62,8 @@ HD inline int64_t flags_before_word(ptr<const uint8_t> from) {
   return (int64_t)(-(uint64_t)(uintptr_t)address(from) % sizeof(sixteen));
 }
 
-/* The same of flags, whose order does not matter: aligned words, and of the flags before and
- * after them one. */
+/* Returns a lane's combination of flags, whose order does not matter: aligned words, and at
+ * most one of the flags before and after them. */
 template <class C> HD uint8_t lane_of_flags(ptr<const uint8_t> from, int64_t n, int lane) {
   using words = typename on_bits<C>::type;
   enum { UNROLL = 4, SIZE = sizeof(sixteen) };
@@ -109,10 +109,10 @@ template <class T> struct reduced {
   ptr<T> partial, out;
 };
 
-/* One level of the tree, of up to `most` vectors under the same descriptor. An entry is an
- * element on the lowest level, where bits = 0; above, it stands for a block of 2^bits elements,
- * and entry k of a segment is in slot k of its slots of that size. Segments of at most `done`
- * elements are left alone. */
+/* One level of the tree, for up to `most` vectors under the same descriptor. On the lowest
+ * level, where bits = 0, an entry is an element. Above, it stands for a block of 2^bits
+ * elements, and entry k of a segment is in slot k of its slots of that size. Segments of at
+ * most `done` elements are left alone. */
 template <class C> struct reduction {
   using T = typename C::type;
   using wide_product = combination<int64_t, OP_MUL>;
@@ -120,7 +120,7 @@ template <class C> struct reduction {
   /* Four blocks leave a thread 64 registers: too few for products of 64-bit integers. */
   enum { resident = std::is_same<C, wide_product>::value ? 3 : 4 };
   static constexpr int WARPS = threads / WARP, FEW = 8, STAGED = 2048;
-  /* Segments of a block, and those which a warp reads by itself: longer ones on average. */
+  /* The segments of a block, and the mean length from which a warp reads segments by itself. */
   static constexpr int EACH = 4, SEGMENTS = EACH * threads, LONG = 128;
   /* Padding of one element after each 128 bytes avoids bank conflicts between threads that read
    * some consecutive elements each. */
@@ -128,8 +128,8 @@ template <class C> struct reduction {
 
   struct shared {
     shared_array<T, STAGED + STAGED / BANKS> staged;
-    shared_array<int32_t, SEGMENTS + 1> start; /* of the block's segments, from its first */
-    shared_array<int32_t, threads> waiting;    /* segments that a warp is to do */
+    shared_array<int32_t, SEGMENTS + 1> start; /* starts, relative to the first */
+    shared_array<int32_t, threads> waiting;    /* segments that a warp must do */
     shared_array<int32_t, WARPS> of_warp;
   };
 
@@ -148,16 +148,16 @@ template <class C> struct reduction {
   }
   HD static int32_t padded(int32_t i) { return i + i / BANKS; }
 
-  /* What a lane of a warp has of n entries before the lanes are folded: of computed ones, and
-   * of those in shared memory. */
+  /* Returns a lane's combination of n entries before the lanes are folded. The entries are
+   * computed, or in shared memory. */
   template <class X> HD static T lane_of(const X &at, int64_t first, int64_t n, int lane) {
     T sum = C::pad();
     RAVEL_ROLLED
     for (int64_t i = lane; i < n; i += WARP) sum = C{}(sum, at(first + i));
     return sum;
   }
-  /* Up to MOST entries, at most one for each lane: the tree, of which all other lanes would be
-   * padding. */
+  /* Combines up to MOST entries, at most one for each lane. This is the tree in which all other
+   * lanes would be padding. */
   template <int MOST, class X> HD static T alone(const X &at, int64_t first, int64_t n) {
     if (n == 0) return C::identity();
     const auto entry = [&](int q) -> T { return q < n ? at(first + q) : C::pad(); };
@@ -165,8 +165,8 @@ template <class C> struct reduction {
     if (n <= FEW) return lane_of_tree<FEW, 1, 0>(entry);
     return lane_of_tree<MOST, 1, 0>(entry);
   }
-  /* What lane Q of N has when lanes have met those W and more behind them: depth first, since
-   * that takes the fewest registers. */
+  /* Returns what lane Q of N has after lanes have met those W and more behind them. It goes
+   * depth first, since that takes the fewest registers. */
   template <int N, int W, int Q, class X> HD static T lane_of_tree(const X &entry) {
     if constexpr (W == N) {
       return entry(Q);
@@ -176,7 +176,7 @@ template <class C> struct reduction {
     }
   }
 
-  /* A block of a longer segment for each warp, or some of them. */
+  /* Does a block of a longer segment for each warp, or several blocks. */
   template <class B> HD void one_level(B &block, const reduced<T> &v, int64_t group) const {
     const int64_t each = (int64_t)1 << (longer.bits - bits);
     typename B::template reg<T> sum;
@@ -207,8 +207,8 @@ template <class C> struct reduction {
     });
   }
 
-  /* Segments `first` and following, those which end on this level, by a thread or a warp each,
-   * which read entries where they are. */
+  /* Does the segments from `first` on that end on this level, by a thread or a warp each. They
+   * read entries in place. */
   template <class B>
   HD void where_they_are(B &block, const reduced<T> &v, int64_t first, int32_t count) const {
     for (int32_t some = 0; some < count; some += threads)
@@ -238,8 +238,8 @@ template <class C> struct reduction {
         [&](int32_t k, T sum) { v.out[first + k] = sum; });
   }
 
-  /* Warps do what the `waiting` threads of the list are for: of(thread, lane) is what a lane
-   * has of it, put(thread, result) is called by one lane. */
+  /* Lets warps do the work of the `waiting` threads in the list. of(thread, lane) is a lane's
+   * combination; one lane calls put(thread, result). */
   template <class B, class OF, class PUT>
   HD void by_warps(B &block, int32_t waiting, OF of, PUT put) const {
     auto &memory = block.shared;
@@ -260,9 +260,9 @@ template <class C> struct reduction {
     }
   }
 
-  /* Many short segments in memory, in turns of up to STAGED elements, which all threads
-   * together read into shared memory: so reads are coalesced, and many are in flight, whatever
-   * the lengths. Segments of more than a block are left alone. */
+  /* Does many short segments in memory, in turns of up to STAGED elements, which all threads
+   * together read into shared memory. So reads are coalesced, and many are in flight, whatever
+   * the lengths. Segments longer than a block are left alone. */
   template <class B>
   HD void in_turns(B &block, const reduced<T> &v, int64_t first, int64_t base,
                    int32_t count) const {
@@ -278,7 +278,8 @@ template <class C> struct reduction {
       begin = end;
     }
   }
-  /* The segments from `begin` on that have room, or one that has not. */
+  /* Returns the end of the segments from `begin` on that fit the memory; it includes at least
+   * one segment. */
   HD static int32_t end_of_turn(const shared &memory, int32_t begin, int32_t count) {
     int32_t low = begin, high = count;
     const int64_t room = (int64_t)(int32_t)memory.start[begin] + STAGED;
@@ -339,11 +340,11 @@ template <class C> struct reduction {
     }
   }
 
-  /* More than that is a segment for where_they_are. */
+  /* Limits a distance: a longer segment is left to where_they_are. */
   HD static int32_t near(int64_t distance) {
     return distance < INT32_MAX ? (int32_t)distance : INT32_MAX;
   }
-  /* The segments of block b of those that end on this level. */
+  /* Does block b of those segments that end on this level. */
   template <class B> HD void short_block(B &block, const reduced<T> &v, int64_t b) const {
     const int64_t first = b * per_block, left = d.count - first;
     const int32_t count = (int32_t)(left < per_block ? left : per_block);
@@ -354,7 +355,7 @@ template <class C> struct reduction {
       where_they_are(block, v, first, count);
     }
   }
-  /* Notes where they begin; whether they are short on average. */
+  /* Notes where segments begin. Returns whether they are short on average. */
   template <class B>
   HD bool are_short(B &block, int64_t first, int64_t base, int32_t count) const {
     auto &memory = block.shared;
@@ -387,7 +388,7 @@ template <class C> struct reduction {
   }
 };
 
-/* One more vector, on the same level and under the same descriptor. */
+/* Adds one more vector, on the same level and under the same descriptor. */
 template <class C> bool join_reductions(void *waiting, launch *l, const void *body) {
   reduction<C> &x = *(reduction<C> *)waiting;
   const reduction<C> &y = *(const reduction<C> *)body;
@@ -399,8 +400,9 @@ template <class C> bool join_reductions(void *waiting, launch *l, const void *bo
   return true;
 }
 
-/* So many that all warps of the device have work, or less: those of a turn, which may be longer
- * than on average; of long ones, what threads look at together. */
+/* Returns how many segments a block gets. It is enough that all warps of the device have work,
+ * or less: for short segments those of a turn, which may be longer than average; for long ones
+ * as many as threads look at together. */
 template <class C> int64_t segments_of_block(int64_t of_warp, int64_t mean) {
   using R = reduction<C>;
   const int64_t least = R::WARPS, turn = R::STAGED / 8 * 7 / mean;
@@ -408,8 +410,8 @@ template <class C> int64_t segments_of_block(int64_t of_warp, int64_t mean) {
   return std::min(std::max(std::min(of_warp, most), least), (int64_t)R::SEGMENTS);
 }
 
-/* Levels from the one whose entries stand for 2^bits elements, of segments of more than `done`.
- * Command `after` wrote them, unless they are an operand's. */
+/* Does all levels from the one whose entries stand for 2^bits elements, for segments of more
+ * than `done`. Command `after` wrote the entries, unless they are an operand's. */
 template <class C, class T>
 void levels(work &w, const segments &d, operand<T> x, int bits, int64_t done, int64_t longest,
             ptr<T> out, uint64_t after) {
@@ -456,7 +458,7 @@ template <class C, class X> struct host_tree {
   T entry(int level, int64_t k) const {
     return level == 0 ? (T)x[first + k] : block(level - 1, k);
   }
-  /* The combination of block k of a level's entries. */
+  /* Returns the combination of block k of a level's entries. */
   T block(int level, int64_t k) const {
     const int64_t begin = k * BLOCK, all = entries(level);
     const int64_t count = all - begin < BLOCK ? all - begin : BLOCK;
@@ -516,7 +518,7 @@ void finish_as(work &w, const segments &d, int64_t longest, ptr<const T> partial
   }
 }
 
-/* The sum of INTs of one segment, where it is known, or comes from elsewhere. */
+/* Gives the sum of INTs of one segment if it is known, or is computed elsewhere anyway. */
 bool give_known_sum(context &c, cvl_op op, const cvl_value &v, const cvl_value &d,
                     cvl_value *out) {
   if (op != OP_ADD || v.form != CVL_VECTOR || count_of(d) != 1) return false;

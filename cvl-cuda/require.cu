@@ -1,9 +1,9 @@
-/* require.cu - a size that is deferred, and has to be a number that the host knows: it goes on
- * with that, and the device looks whether it was right, one launch of one block.
+/* require.cu - requires that a deferred size equals a number that the host knows. The host goes
+ * on with that number, and the device checks it by one launch of one block.
  *
- * If it was not, that is a fault, which ends the program at the next wait. Until then nothing
- * may read or write outside of its memory: of descriptors with the wrong total the last segment
- * gets all elements. Commands before the requirement see them as they were.
+ * If it is wrong, that is a fault, which ends the program at the next wait. Until then nothing
+ * may read or write outside of its memory: in a descriptor with a wrong total the last segment
+ * gets all elements. Commands before the requirement see the descriptors as they were.
  */
 #include "cvl-cuda/ops.hpp"
 
@@ -42,7 +42,7 @@ struct require_body {
 
 } // namespace
 
-/* A copy for the host that is under way may have the old contents. */
+/* Copies to the host once more, since a copy under way may have the old contents. */
 static void mirror_again(context &c, const ref<block> &to, const ref<block> &from, size_t bytes,
                          uint64_t &arrives) {
   if (!to || arrives == c.work_queue.epoch) return;
@@ -50,7 +50,8 @@ static void mirror_again(context &c, const ref<block> &to, const ref<block> &fro
   c.work_queue.mirror(to, from, bytes);
 }
 
-/* Of a number that has this requirement: of the descriptor x, or of none. */
+/* Launches the check of a number that has this requirement, for the descriptor x or for
+ * none. */
 static void launch_requirement(context &c, const deferred &p, const requirement &must,
                                const counted_segdes *x) {
   work w(c, must.site, {}, INT64_MAX);
@@ -78,7 +79,8 @@ static void launch_requirement(context &c, const deferred &p, const requirement 
   if (longest) mirror_again(c, longest->mirror, longest->at, sizeof(int64_t), longest->epoch);
 }
 
-/* Memory for the offsets of descriptors with this total; false if there is none left. */
+/* Finds memory for the offsets of descriptors with this total. Returns false if there is none
+ * left. */
 static bool find_memory(context &c, deferred &p) {
   for (counted_segdes &x : p.totals) {
     const size_t bytes = (size_t)(x.d->count + 1) * sizeof(int64_t);

@@ -1,5 +1,5 @@
-/* scan-kernels.hpp - the kernels of fused-kernels/scans.hpp, with the combinations of
- * operations.def, of operands; and of flags, 64 of them in a thread.
+/* scan-kernels.hpp - the kernels of fused-kernels/scans.hpp for operands, with the combinations
+ * of operations.def. A thread does 64 flags at once.
  */
 #ifndef RAVEL_CUDA_SCAN_KERNELS_HPP
 #define RAVEL_CUDA_SCAN_KERNELS_HPP
@@ -41,9 +41,9 @@ HD void load_eight(const operand<T> &x, int64_t begin, int32_t n, int32_t k, int
 
 /* ---- flags ---- */
 
-/* Flags in memory, from an address on that is a multiple of 8, of a segment that begins there.
- * They are combined as bits of words, which is exact in any order: a thread has a window of 64
- * flags, and a chunk 65,536. */
+/* Flags in memory from an address on that is a multiple of 8; a segment begins there. They are
+ * combined as bits of words, which is exact in any order. A thread has a window of 64 flags,
+ * and a chunk has 65,536. */
 struct flag_words {
   enum { unroll = 1 };
   ptr<const uint8_t> data;
@@ -65,7 +65,7 @@ struct sixty_four {
   }
 };
 template <class C> struct window_of<C, flag_words> { using type = sixty_four; };
-/* A word of equal flags. */
+/* Returns a word of equal flags. */
 HD inline uint64_t word_of(uint64_t flag) {
   const uint32_t half = (uint32_t)flag * 0x01010101u;
   return (uint64_t)half << 32 | half;
@@ -73,7 +73,7 @@ HD inline uint64_t word_of(uint64_t flag) {
 template <class C> HD uint64_t combined(uint64_t x, uint64_t y) {
   return (uint64_t) typename on_bits<C>::type{}((int64_t)x, (int64_t)y);
 }
-/* The flags of a word `by` bits later, behind padding. */
+/* Moves the flags of a word by `by` bits, behind padding. */
 template <class C> HD uint64_t later_by(uint64_t x, int by) {
   return x << by | (word_of(C::pad()) & (((uint64_t)1 << by) - 1));
 }
@@ -107,7 +107,7 @@ template <class C> HD uint64_t padding_of(const sixty_four &) {
   return word_of(C::pad());
 }
 
-/* Words, of which the last one may have fewer flags. */
+/* Loads words. The last one may have fewer flags. */
 template <class C, class F>
 HD void load_eight(const flag_words &x, int64_t begin, int32_t n, int32_t k, int step,
                    F store) {
@@ -131,8 +131,8 @@ HD void load_eight(const flag_words &x, int64_t begin, int32_t n, int32_t k, int
 }
 /* ---- launches ---- */
 
-/* Whether segments of up to `longest` elements need scan_chunks; what scan_pass needs to know
- * of it, and its blocks. */
+/* has_chunks returns whether segments of up to `longest` elements need scan_chunks. The
+ * functions after it return what scan_pass needs to know of that, and its blocks. */
 inline bool has_chunks(int64_t longest) {
   return longest > (int64_t)1 << LONG_BITS;
 }

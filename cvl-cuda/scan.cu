@@ -1,13 +1,13 @@
 /* scan.cu - exclusive scans, in the tree of trees.h; the kernels are in scan-kernels.hpp.
  *
- * One launch for segments of up to 4096 elements, and one for longer ones. Each element moves
- * in and out once; added to that are the descriptor's offsets, once. A long vector of flags
- * without segments is scanned by words.
+ * There is one launch for segments of up to 4096 elements, and one for longer ones. Each
+ * element is read and written once, and the descriptor's offsets are read once. A long vector
+ * of flags without segments is scanned by words.
  *
- * On a device, what is exact in any order of combination needs no tree. From so many elements
- * on as the tuning value says one segment of INTs takes two kernels of CUB (look-back.hpp),
- * which move as much; many segments of whatever is exact two more, which write a bit for each
- * element that begins one.
+ * On a device, a combination that is exact in any order needs no tree. From as many elements on
+ * as the tuning value says, one segment of INTs takes two kernels of CUB (look-back.hpp), which
+ * move as much. Many segments of any exact combination take two more, which write a bit for
+ * each element that begins a segment.
  */
 #include "cvl-cuda/look-back.hpp"
 #include "cvl-cuda/ops.hpp"
@@ -50,7 +50,7 @@ void scan_by_tree(work &w, const segments &d, const operand<T> &x, int64_t longe
   w.run(launch_blocks_on_device("scan", tiles_of_pass(d.total), p));
 }
 
-/* One long segment of flags in memory. False: it is not that. */
+/* Scans one long segment of flags in memory. Returns false if this is another case. */
 template <class C, class T>
 bool scan_by_words(work &w, const segments &d, const operand<T> &x, ptr<T> out) {
   if constexpr (std::is_same<T, uint8_t>::value) {
@@ -63,8 +63,8 @@ bool scan_by_words(work &w, const segments &d, const operand<T> &x, ptr<T> out) 
   return false;
 }
 
-/* One segment of INTs in memory by CUB. False: it is not that, or few elements, or the tree is
- * wanted, or there is no CUB. */
+/* Scans one segment of INTs in memory by CUB. Returns false if this is another case, if there
+ * are few elements, if the tree is wanted, or if there is no CUB. */
 template <class C, class T>
 bool scan_by_look_back(work &w, const segments &d, const operand<T> &x, ptr<T> out) {
 #ifdef __CUDACC__
@@ -87,7 +87,7 @@ bool scan_by_look_back(work &w, const segments &d, const operand<T> &x, ptr<T> o
   return false;
 }
 
-/* A bit for each element that begins a segment: each is added once. */
+/* Writes a bit for each element that begins a segment: each bit is added once. */
 struct heads_body {
   segments d;
   ptr<uint64_t> heads;
@@ -98,8 +98,8 @@ struct heads_body {
   }
 };
 
-/* Many segments in memory by CUB. False: see scan_by_look_back; or they are few elements, or
- * more than 32 bits can number; or combinations are not exact. */
+/* Scans many segments in memory by CUB. Returns false as scan_by_look_back does, and if there
+ * are few elements, more than 32 bits can number, or if combinations are not exact. */
 template <class C, class T>
 bool scan_by_heads(work &w, const segments &d, const operand<T> &x, ptr<T> out) {
 #ifdef __CUDACC__
@@ -129,7 +129,7 @@ bool scan_by_heads(work &w, const segments &d, const operand<T> &x, ptr<T> out) 
 
 /* ---- on the host ---- */
 
-/* The tree, one element after another: for each level the prefixes of its current window, after
+/* The tree, one element after another. Each level has the prefixes of its current window, after
  * 0, 1, 2 ... steps of Kogge and Stone, and the prefix before the window. */
 template <class C> struct host_prefix {
   using T = typename C::type;
@@ -148,7 +148,7 @@ template <class C> struct host_prefix {
       l.before = C::pad();
     }
   }
-  /* The prefix of all that was put into level k. */
+  /* Returns the prefix of all that was put into level k. */
   T now(int k) const {
     const level &l = levels[k];
     return l.filled == 0 ? l.before : C{}(l.before, l.total);

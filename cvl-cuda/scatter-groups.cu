@@ -1,8 +1,8 @@
 /* scatter-groups.cu - see scatter-groups.hpp: a stable sort by group.
  *
- * Launches: keys, sort, starts, and one for each column. Bytes of an element and a default: 12
+ * Launches: keys, sort, starts, and one for each column. Bytes for an element and a default: 12
  * for the keys, what the sort needs (passes of 8 bits of the key, 24 bytes each), 12 for the
- * starts, and 8 + 2 E, E of which are read at random, for each column.
+ * starts, and 8 + 2 E for each column, E of which are read at random.
  */
 #include "cvl-cuda/scatter-groups.hpp"
 #include "cvl-cuda/sort.hpp"
@@ -10,7 +10,7 @@
 namespace ravel {
 namespace {
 
-/* Sorting is stable: defaults are in front. */
+/* The sort is stable, so defaults come first. */
 template <class I, class K> struct group_keys_body {
   ptr<const I> slots;
   int64_t n;
@@ -23,7 +23,7 @@ template <class I, class K> struct group_keys_body {
   }
 };
 
-/* A default is where its group starts. */
+/* A default is at the start of its group. */
 template <class K> struct group_starts_body {
   ptr<const K> keys;
   ptr<const uint64_t> order;

@@ -20,15 +20,15 @@ enum {
 };
 static_assert(OFFSETS_TILE == 1 << OFFSETS_BITS, "tiles of published totals");
 
-/* Sums of lengths within a tile: those of 32 bits are never too large. */
+/* Adds lengths within a tile: sums of 32-bit lengths are never too large. */
 struct add_small {
   HD uint64_t operator()(uint64_t a, uint64_t b) const { return a + b; }
 };
 template <class T>
 using add_in_tile = std::conditional_t<sizeof(T) == sizeof(int32_t), add_small, add_counts>;
 
-/* Reports the first negative one of a thread's lengths, of which the r-th is number
- * first + r * OFFSETS_THREADS. */
+/* Reports the first negative length of a thread. Its r-th length is number first + r *
+ * OFFSETS_THREADS. */
 template <class T>
 HD void report_negative(const faults &bad, const T (&x)[OFFSETS_EACH], int64_t first) {
   T length = 0;
@@ -42,19 +42,20 @@ HD void report_negative(const faults &bad, const T (&x)[OFFSETS_EACH], int64_t f
   if (length < 0) bad.report(CVL_E_NEGATIVE_LENGTH, k, length, 0, 0);
 }
 
-/* What blocks of a launch have in common where there is more than one tile: tiles taken, tiles
- * done, and whether the total is wrong. All are 0 before. */
+/* Counters that the blocks of a launch share if there is more than one tile: tiles taken, tiles
+ * done, and whether the total is wrong. All are 0 before the launch. */
 enum { TILES_TAKEN, TILES_DONE, TOTAL_WRONG, OFFSETS_COUNTERS };
 
-/* The offsets, in one pass: a block writes those of a tile, after the total of its lengths has
- * been published, by which others find what stands before theirs (published.hpp). Threads load
- * and store adjacent numbers, and add up consecutive ones, through shared memory.
+/* Writes the offsets, in one pass. A block publishes the total of its tile's lengths, from
+ * which other blocks find the sum before their tiles (published.hpp). Then it writes the tile's
+ * offsets. Threads load and store adjacent numbers, and add up consecutive ones, through shared
+ * memory.
  *
- * If a length is at fault, or the sum, all segments of the descriptor are empty but the last
- * one, which has `fallback` elements. So it is where the host knew a sum of lengths that are
- * wrong by an earlier fault. Only the last tile sees that, when others may have been written:
- * the last block to finish writes all of them anew. This ends the program, and need not be
- * fast. */
+ * If a length or the sum is at fault, all segments of the descriptor are empty except the last
+ * one, which has `fallback` elements. This also holds if the host knew a sum, but an earlier
+ * fault made the lengths wrong. Only the last tile sees such a fault, when other tiles may have
+ * been written. So the last block to finish writes all offsets again. This ends the program,
+ * and need not be fast. */
 template <class T> struct write_offsets {
   enum {
     threads = OFFSETS_THREADS,
@@ -62,7 +63,7 @@ template <class T> struct write_offsets {
     WARPS = threads / WARP,
     EACH = OFFSETS_EACH,
     BANKS =
-        16 /* after each 128 bytes one more number: threads that read 8 each do not collide */
+        16 /* one more number after each 128 bytes: threads that read 8 each do not collide */
   };
   using totals = published_totals<uint64_t, OFFSETS_BITS>;
   struct greater {
@@ -83,7 +84,7 @@ template <class T> struct write_offsets {
   totals published;                     /* these two are not used if there is one tile */
   ptr<uint64_t> counters;               /* OFFSETS_COUNTERS of them */
   bool known;                           /* `fallback` is the total */
-  ptr<int64_t> offsets, total, longest; /* total: null if it is known; longest: or not wanted */
+  ptr<int64_t> offsets, total, longest; /* total, longest: null if not wanted */
   int64_t fallback;
   faults bad;
 
@@ -122,7 +123,7 @@ template <class T> struct write_offsets {
     return block.uniform(mine);
   }
 
-  /* Lengths go to shared memory, 0 instead of negative ones. */
+  /* Loads lengths to shared memory, with 0 instead of negative ones. */
   template <class B> HD void load(B &block, int64_t first) const {
     auto &m = block.shared;
     typename B::template reg<uint32_t> negative;
@@ -160,7 +161,7 @@ template <class T> struct write_offsets {
     });
   }
 
-  /* The sum of the lengths before a thread's in the tile. */
+  /* Computes the sum of the lengths before a thread's in the tile. */
   template <class B, class REG> HD void add_up(B &block, REG &before) const {
     const add_in_tile<T> add;
     auto &m = block.shared;
@@ -183,7 +184,7 @@ template <class T> struct write_offsets {
     });
   }
 
-  /* By one thread: what others have to know of the tile. */
+  /* Publishes what others must know of the tile; called by one thread. */
   HD void end_tile(shared &m, int64_t first, bool goes_on) const {
     uint64_t all = 0;
     T most = 0;
@@ -196,7 +197,7 @@ template <class T> struct write_offsets {
     if (longest != nullptr) atomic_max(longest, (int64_t)most);
   }
 
-  /* Lengths of thread t become the sums before them. */
+  /* Replaces the lengths of thread t by the sums before them. */
   HD void put_sums(shared &m, int64_t first, int t, uint64_t before) const {
     int wrong = -1;
     RAVEL_UNROLL
@@ -217,7 +218,7 @@ template <class T> struct write_offsets {
     }
   }
 
-  /* By one thread of the last tile. */
+  /* Ends the pass; called by one thread of the last tile. */
   HD void end_all(shared &m, uint64_t all) const {
     const bool good = all < TOO_LARGE && (!known || all == (uint64_t)fallback);
     offsets[count] = good ? (int64_t)all : fallback;
@@ -245,14 +246,15 @@ template <class T> struct write_offsets {
 
 /* ---- lengths ---- */
 
-/* Of one descriptor: as INTs, which are at fault if they do not fit. */
+/* Writes the lengths of one descriptor as INTs. Lengths that do not fit are faults. */
 template <class T> struct lengths_of {
   ptr<const int64_t> offsets;
   ptr<T> out;
   faults bad;
 };
 
-/* Of several descriptors with the same number of segments, one behind the other. */
+/* Writes the lengths of several descriptors with the same number of segments, one after the
+ * other. */
 template <class T> struct lengths_body {
   using results = T;
   enum { unroll = 4, most = 4 };
@@ -282,10 +284,10 @@ template <class T> struct lengths_body {
 
 /* ---- rank directories ---- */
 
-/* A word of the directory (prelude.hpp). Segments are walked AHEAD at a time, by loads that do
- * not wait for each other; a long run of empty ones is jumped over. So there are at most 63
- * steps, whatever the run. An empty segment before the word's first element, or after its last,
- * does not matter. */
+/* Makes a word of the directory (prelude.hpp). It walks AHEAD segments at a time, by loads that
+ * do not wait for each other, and jumps over a long run of empty ones. So there are at most 63
+ * steps, whatever the run. Empty segments before the word's first element, or after its last,
+ * do not matter. */
 struct word_at {
   enum { AHEAD = 8 };
   segments s;
@@ -296,12 +298,12 @@ struct word_at {
     rank_word w{0, s.search(first, 0, s.count - 1)};
     if (s.offsets[w.base] == first) w.heads = 1;
     walk(w.base + 1, end_of(word), [&](int64_t, int64_t begin, bool empty) {
-      w.heads |= (uint64_t)1 << (begin - first); /* whatever begins there last has elements */
+      w.heads |= (uint64_t)1 << (begin - first); /* the last one there has elements */
       if (empty) w.base = ~w.first();
     });
     return w;
   }
-  /* The numbers of the segments with elements, where some are empty. */
+  /* Writes the numbers of the segments with elements, for descriptors with empty ones. */
   HD void put_numbers(int64_t word, int64_t base, ptr<uint32_t> numbers) const {
     int64_t at = word + base;
     numbers[at] = (uint32_t)base;
@@ -314,12 +316,13 @@ struct word_at {
     return total - first < 64 ? total : first + 64;
   }
 
-  /* Shows the segments from k on that begin before `end`, but for empty ones of a long run. */
+  /* Calls `see` for the segments from k on that begin before `end`, except empty ones of a long
+   * run. */
   template <class F> HD void walk(int64_t k, int64_t end, F see) const {
     RAVEL_ROLLED
     while (k >= 0) k = walk_some(k, end, see);
   }
-  /* The next one to look at, or -1. */
+  /* Returns the next one to look at, or -1. */
   template <class F> HD int64_t walk_some(int64_t k, int64_t end, F &see) const {
     int64_t at[AHEAD + 1];
     RAVEL_UNROLL
@@ -331,7 +334,8 @@ struct word_at {
     }
     return at[0] == at[AHEAD] ? last_from(at[0], k) : k + AHEAD;
   }
-  /* The last segment that begins at element i: from `low` on, which does. */
+  /* Returns the last segment that begins at element i. Segment `low` does, and the search
+   * starts there. */
   HD int64_t last_from(int64_t i, int64_t low) const {
     int64_t step = 1;
     for (; low + step < s.count && (int64_t)s.offsets[low + step] <= i; step *= 2) low += step;
@@ -339,7 +343,7 @@ struct word_at {
   }
 };
 
-/* A word, and what of the list it needs. */
+/* Writes a word, and its part of the list if there is one. */
 struct directory_body {
   word_at of;
   ptr<rank_word> ranks;

@@ -1,23 +1,25 @@
 /* segdes.cu - descriptors from lengths, and lengths from descriptors.
  *
- * Equal lengths that the host knows of make a descriptor without any memory. Else a descriptor
- * is its offsets: on the device one launch, which moves I + 8 bytes for each length; with more
- * than OFFSETS_TILE of them its blocks use memory that is set before the window. The total is
- * known if the sum of the lengths is (LENGTHS, and what is made of it), and deferred if not; no
- * operation waits here. LENGTHS is one launch (8 + I bytes), the first time. A total that is
- * deferred is also the sum of the lengths, and a descriptor of one segment of that length: they
- * have its memory, and take no launch. The longest segment comes with the offsets, and is known
- * when something else was waited for: until then all segments may be as long as the total.
+ * If the host knows that lengths are equal, their descriptor takes no memory. Otherwise a
+ * descriptor is its offsets. On the device they take one launch, which moves I + 8 bytes for
+ * each length. With more than OFFSETS_TILE lengths its blocks use memory that is set before the
+ * window. The total is known if the sum of the lengths is (LENGTHS, and vectors computed from
+ * it), and deferred if not. No operation waits here. LENGTHS is one launch (8 + I bytes), the
+ * first time. A deferred total is also the sum of the lengths, and the length of a descriptor
+ * of one segment. These share its memory, and take no launch. The longest segment comes with
+ * the offsets, and is known after the next wait. Until then all segments may be as long as the
+ * total.
  *
- * Two answers to "which segment is element i in?", made when first asked for, a launch each,
- * and kept. The rank directory: 16 bytes for each 64 elements, and a search for each of those
- * among the offsets; with a list of 4 bytes for each segment, written where some are empty. The
- * expanded ids of 2012, from the directory: 4 bytes an element. In order, a look costs R = 1/4
- * byte of the one and 4 bytes of the other, where the directory also counts bits, and loads
- * from the list where segments are empty. Random access costs a sector of 32 bytes either way,
- * but the directory is a sixteenth of the size and fits the second-level cache sooner. So ids
- * move more bytes, but save instructions; on an H200 that makes no difference, or a tenth more
- * (RANK_UP in bench-ops, with ids and without). RANK uses them: rank.cu.
+ * Two structures say in which segment an element is. Each is made when it is first needed, by
+ * one launch, and kept. The rank directory has 16 bytes for each 64 elements, and takes a
+ * search among the offsets for each of those. If some segments are empty, it has a list of 4
+ * bytes for each segment. The expanded ids, as in the paper of 2012, come from the directory: 4
+ * bytes an element. In order, a lookup costs R = 1/4 byte of the directory or 4 bytes of ids.
+ * The directory also counts bits, and loads from the list if segments are empty. Random access
+ * costs a sector of 32 bytes either way, but the directory is a sixteenth of the size and fits
+ * the second-level cache sooner. So ids move more bytes, but save instructions. On an H200 that
+ * makes no difference, or a tenth more (RANK_UP in bench-ops, with ids and without). RANK uses
+ * them: rank.cu.
  */
 #include <limits.h>
 
@@ -52,7 +54,7 @@ void recognise_equal(cvl_segdes &d) {
   d.host_offsets = nullptr;
 }
 
-/* From lengths that the host has; `length` gives each. */
+/* Makes a descriptor from lengths that the host has; `length` gives each. */
 template <class G>
 static ref<cvl_segdes> segdes_on_host(context &c, uint64_t site, int64_t count, G length) {
   ref<cvl_segdes> d(new cvl_segdes);
@@ -86,7 +88,7 @@ void segdes_from_host(context &c, uint64_t site, uint64_t n, const int64_t *leng
   out->as.segdes = d.give();
 }
 
-/* All lengths are x: nothing but that is kept. */
+/* Gives a descriptor of equal lengths x, of which nothing else is kept. */
 static void give_equal(uint64_t site, int64_t count, int64_t x, cvl_value *out) {
   if (count > 0 && x < 0) fail(CVL_E_NEGATIVE_LENGTH, site, 0, x);
   if (x > 0 && count > INT64_MAX / x) fail(CVL_E_TOTAL, site, INT64_MAX / x);
@@ -100,8 +102,9 @@ static void give_equal(uint64_t site, int64_t count, int64_t x, cvl_value *out) 
 
 /* ---- offsets on the device ---- */
 
-/* The total of a descriptor of lengths whose sum is not known: `*at` is where a kernel writes
- * it, unless it comes anyway. Then lengths that are made of the descriptor have it, too. */
+/* Gives a descriptor the deferred total of lengths whose sum is not known. `*at` is where a
+ * kernel writes it, unless it comes anyway. Lengths that are made of the descriptor then have
+ * it, too. */
 static void segdes_expect_total(work &w, const cvl_vector &lengths, cvl_segdes &d,
                                 ptr<int64_t> *at) {
   int64_t bound;
@@ -112,7 +115,7 @@ static void segdes_expect_total(work &w, const cvl_vector &lengths, cvl_segdes &
   d.total = d.size->bound;
 }
 
-/* What the blocks of several tiles have in common, all 0: no total has the mark. */
+/* Prepares what the blocks of several tiles share. All of it is 0, so no total has the mark. */
 template <class T> static void prepare_tiles(work &w, write_offsets<T> &body) {
   using totals = typename write_offsets<T>::totals;
   using total = typename totals::total;
@@ -124,7 +127,7 @@ template <class T> static void prepare_tiles(work &w, write_offsets<T> &body) {
   body.counters = at + all * words;
 }
 
-/* Lengths of which the host knows the sum at most. */
+/* Makes a descriptor on the device. The host knows the sum of the lengths at most. */
 template <class T>
 static void make_on_device(work &w, const cvl_value &v, int64_t count, cvl_value *out) {
   cvl_vector &vector = *v.as.vector;
@@ -166,7 +169,7 @@ static void make_on_host(work &w, const cvl_value &v, int64_t count, cvl_value *
   w.give(out, d);
 }
 
-/* One length, which is deferred: the descriptor of one segment that waits for nothing. */
+/* Gives the descriptor of one segment whose length is deferred. Nothing waits. */
 static void give_one_later(context &c, uint64_t site, const ref<deferred> &p, cvl_value *out) {
   ref<cvl_segdes> d(new cvl_segdes);
   d->count = 1;
@@ -176,7 +179,7 @@ static void give_one_later(context &c, uint64_t site, const ref<deferred> &p, cv
   out->as.segdes = d.give();
 }
 
-/* What all lengths are, if the host knows that. */
+/* Returns whether the host knows that all lengths are equal, and sets *length to them. */
 static bool one_length(const cvl_value &v, int64_t *length) {
   if (v.form == CVL_SCALAR) {
     *length = cvl_int_of(&v);
@@ -200,7 +203,7 @@ void make_segdes(context &c, uint64_t site, const cvl_value &v, cvl_value *out) 
     return;
   }
   cvl_vector &lengths = *v.as.vector;
-  /* These may be the lengths of a descriptor that is still there, and without fault. */
+  /* These may be the lengths of a descriptor that still exists, and is without fault. */
   if (lengths.made && lengths.made->faults_taken == c.faults_taken) {
     *out = cvl_value{};
     out->form = CVL_SEGDES;
@@ -235,7 +238,7 @@ static void give_int(const context &c, cvl_value *out, int64_t x) {
   *out = cvl_scalar_int(c.int_elem, x);
 }
 
-/* The same length `count` times. */
+/* Gives the same length `count` times. */
 static void give_lengths(const context &c, uint64_t site, int64_t count, int64_t length,
                          cvl_value *out) {
   if (count > 0 && length > most_of_int(c)) fail(CVL_E_INT_RANGE, site, 0, length);
@@ -256,7 +259,7 @@ static void give_lengths(const context &c, uint64_t site, int64_t count, int64_t
   out->as.vector = v.give();
 }
 
-/* A size that is deferred, and fits an INT; false if it is not so. */
+/* Gives a deferred size that fits an INT. Returns false if the size is another. */
 static bool give_int_later(context &c, const ref<deferred> &size, cvl_value *out) {
   if (!size || is_known(c, *size.get()) || size->bound > most_of_int(c)) return false;
   out->form = CVL_VECTOR;
@@ -265,7 +268,7 @@ static bool give_int_later(context &c, const ref<deferred> &size, cvl_value *out
   return true;
 }
 
-/* One more descriptor. */
+/* Adds one more descriptor. */
 template <class T> static bool join_lengths(void *waiting, launch *l, const void *body) {
   lengths_body<T> &x = *(lengths_body<T> *)waiting;
   const lengths_body<T> &y = *(const lengths_body<T> *)body;
@@ -287,7 +290,7 @@ void lengths(context &c, uint64_t site, const cvl_value &v, cvl_value *out) {
     give_lengths(c, site, d.count, d.equal, out);
     return;
   }
-  work w(c, site, {}, d.count); /* the total may go on being deferred */
+  work w(c, site, {}, d.count); /* the total may stay deferred */
   w.on_host = w.on_host && at_hand(c, v);
   if (!d.lengths) {
     const ref<cvl_vector> r = w.make(c.int_elem, d.count);
@@ -328,11 +331,11 @@ void length_of(context &c, uint64_t site, const cvl_value &v, cvl_value *out) {
 
 /* ---- rank directories and expanded ids ---- */
 
-/* A search among so few offsets that they stay in the first cache costs less than the launch:
- * estimated, at 0.5 ps for each step of each element and four uses of a descriptor, against
- * 2.5 us, which is 2^20 steps. With up to 16 segments the steps are hidden behind the elements'
- * own memory. Where nothing is small (tests) every directory pays. The numbers in its list have
- * 32 bits. */
+/* Up to so many segments no directory is made, since a search among the offsets, which stay in
+ * the first-level cache, costs less than the launch. This is an estimate: 0.5 ps for each step
+ * of each element and four uses of a descriptor, against 2.5 us, which is 2^20 steps. With up
+ * to 16 segments the steps are hidden behind the elements' own memory accesses. If nothing is
+ * small (tests), every directory pays. The numbers in its list have 32 bits. */
 enum { FEW_SEGMENTS = 16, STEPS_OF_SMALL = 512 };
 
 bool ranks_pay(const context &c, const cvl_segdes &d) {
@@ -348,7 +351,7 @@ void make_ranks(work &w, cvl_segdes &d) {
   const int64_t words = (d.total + 63) / 64;
   const ref<cvl_vector> r = w.make(CVL_I64, 2 * words); /* rank_word is two of them */
   const ref<cvl_vector> numbers = w.make(CVL_I32, words + d.count);
-  /* A word for each thread: there are few, and each waits for a search. */
+  /* Each thread makes one word: there are few words, and each waits for a search. */
   w.run(
       launch_n("ranks", words,
                directory_body{{w.view(&d)}, w.data<rank_word>(r), w.data<uint32_t>(numbers)}));

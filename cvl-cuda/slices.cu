@@ -1,13 +1,13 @@
-/* slices.cu - values cut and put together again, for batch calls: SLICE, ALLOCATE, FILL
- * and CONCATENATE of the contract.
+/* slices.cu - values split and concatenated, for batch calls: SLICE, ALLOCATE, FILL and
+ * CONCATENATE of the contract.
  *
- * A slice of a vector is a range of its memory (range_of in memory.hpp), or is computed
- * likewise: no launch, and no memory. Where neither can be, all elements of the vector are
- * written first, once. FILL copies on the device, without a kernel; what the host has is put
- * together with the other uploads of the window, and what is computed is computed where it is
- * to be, by one launch. Offsets of descriptors are written anew: one launch for a slice, 16
- * bytes for each segment, and one for MOST descriptors that are concatenated. The total of a
- * slice is deferred if its offsets are on the device only; concatenation waits for the totals.
+ * A slice of a vector is a range of its memory (range_of in memory.hpp), or is computed as the
+ * vector is. It takes no launch and no memory. If neither is possible, all elements of the
+ * vector are written first, once. FILL copies on the device, without a kernel. Elements on the
+ * host go with the other uploads of the window. Computed elements are computed in their place,
+ * by one launch. Offsets of descriptors are written again: one launch for a slice, 16 bytes for
+ * each segment, and one for MOST descriptors that are concatenated. The total of a slice is
+ * deferred if its offsets are on the device only; concatenation waits for the totals.
  */
 #include <string.h>
 
@@ -92,10 +92,10 @@ static void slices_give_segdes(const ref<cvl_segdes> &d, cvl_value *out) {
 
 namespace {
 
-/* Offset i of n + 1. */
+/* Writes offset i of n + 1. */
 struct slice_body {
-  ptr<const int64_t> from; /* that of the first segment */
-  ptr<int64_t> to, total;  /* `to` is null where there is one segment */
+  ptr<const int64_t> from; /* offset of the first segment */
+  ptr<int64_t> to, total;  /* `to` is null if there is one segment */
   int64_t n;
 
   HD void operator()(int64_t i) const {
@@ -113,7 +113,7 @@ static const int64_t *host_offsets(context &c, const cvl_segdes &d, int64_t firs
   return from;
 }
 
-/* A descriptor whose offsets the host is about to write. */
+/* Makes a descriptor whose offsets the host is about to write. */
 static ref<cvl_segdes> new_on_host(context &c, uint64_t site, int64_t count) {
   ref<cvl_segdes> d(new cvl_segdes);
   const size_t bytes = (size_t)(count + 1) * sizeof(int64_t);
@@ -151,7 +151,7 @@ static void slice_on_device(context &c, uint64_t site, cvl_segdes &d, int64_t fi
   s->count = n;
   s->total = bound;
   s->size = w.later(bound, &body.total);
-  s->longest = d.longest; /* none of the slice is longer */
+  s->longest = d.longest; /* no segment of the slice is longer */
   s->longest_later = d.longest_later;
   w.run(launch_n("slice", n + 1, body));
   if (n > 1) has_total(*s.get(), s->size);
@@ -160,7 +160,7 @@ static void slice_on_device(context &c, uint64_t site, cvl_segdes &d, int64_t fi
 
 static void slice_segments(context &c, uint64_t site, const cvl_value &v, int64_t first,
                            int64_t n, cvl_value *out) {
-  if (n == count_of(v)) { /* nothing is written to it: it may be the same */
+  if (n == count_of(v)) { /* nothing is written to it, so it may be v itself */
     *out = v;
     out->owned = 0;
     if (v.form == CVL_SEGDES) retain(v.as.segdes);
@@ -194,7 +194,7 @@ void slice(context &c, uint64_t site, const cvl_value &v, int64_t first, int64_t
 
 /* ---- vectors to be filled ---- */
 
-/* On the device, wherever the elements will come from. */
+/* The vector is on the device, wherever its elements will come from. */
 void allocate(context &c, uint64_t site, cvl_elem elem, uint64_t n, cvl_value *out) {
   const size_t width = elem_info(elem)->bytes;
   if (n > INT64_MAX / width) throw out_of_memory(site, INT64_MAX, c.memory.limit);
@@ -206,8 +206,8 @@ void allocate(context &c, uint64_t site, cvl_elem elem, uint64_t n, cvl_value *o
   *out = slices_value_of(*v.give());
 }
 
-/* Where the elements are if the host can read them, and they are not worth a copy on the
- * device; else null. */
+/* Returns where the elements are if the host can read them, and they are not worth a copy on
+ * the device; else null. */
 static const void *few_on_host(context &c, const cvl_value &v, size_t bytes) {
   if (v.form == CVL_SCALAR) return &v.as;
   const cvl_vector &x = *v.as.vector;
@@ -216,7 +216,7 @@ static const void *few_on_host(context &c, const cvl_value &v, size_t bytes) {
   return x.host->at;
 }
 
-/* What is not in the memory of the device. */
+/* Writes elements that are not in the memory of the device. */
 static void compute_to(context &c, uint64_t site, const cvl_value &v, const ref<block> &to,
                        size_t at) {
   work w(c, site, {&v}, 0);
@@ -240,21 +240,22 @@ void fill(context &c, uint64_t site, cvl_vector &target, int64_t first, const cv
   to->written = std::max(to->written, range->written);
 }
 
-/* ---- descriptors one behind the other ---- */
+/* ---- concatenated descriptors ---- */
 
 namespace {
 
 /* One of the descriptors, or several in a row with segments of one length. */
 struct joined_segdes {
   ptr<const int64_t> offsets;  /* null: all segments have this length */
-  int64_t length, first, base; /* the first segment, and its offset, of the result */
+  int64_t length, first, base; /* the first segment in the result, and its offset there */
 
   HD int64_t offset(int64_t k) const {
     return base + (offsets == nullptr ? (k - first) * length : (int64_t)offsets[k - first]);
   }
 };
 
-/* Offsets of segments from that of the first descriptor on: MOST fill a launch's arguments. */
+/* Writes the offsets of segments from those of the first descriptor on. MOST descriptors fill a
+ * launch's arguments. */
 struct concatenate_body {
   enum { MOST = 100 };
   int32_t count;
@@ -277,7 +278,7 @@ struct concatenate_body {
   }
 };
 
-/* The same as the host knows it. */
+/* One or several of the descriptors, as the host knows them. */
 struct segments_in_a_row {
   cvl_segdes *d; /* null: they have one length */
   int64_t length, count, total, first, base;
@@ -291,7 +292,7 @@ struct all_segments {
 
 } // namespace
 
-/* The first segment of some behind `base` elements whose end is past INT64_MAX. */
+/* Returns the first segment of some behind `base` elements whose end is past INT64_MAX. */
 static int64_t first_too_far(context &c, const segments_in_a_row &x, int64_t base) {
   const int64_t left = INT64_MAX - base;
   if (x.d == nullptr) return left / x.length;
@@ -344,7 +345,7 @@ static all_segments add_all(context &c, uint64_t site, uint64_t n, const cvl_val
   return all;
 }
 
-/* Descriptors k .. of which as many as fill a launch. */
+/* Writes the offsets of descriptors from k on, as many as fill a launch. */
 static void write_offsets_of(work &w, const all_segments &all, size_t k,
                              const ref<cvl_segdes> &d) {
   concatenate_body body{};

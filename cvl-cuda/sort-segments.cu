@@ -1,14 +1,15 @@
-/* sort-segments.cu - the elements of each segment in order.
+/* sort-segments.cu - sorts the elements of each segment.
  *
- * Where the host knows that no segment is long, each element finds its rank by comparison, as
- * in rank.cu, and moves there: one launch. The elements of one segment are the keys of one
- * radix sort, which moves nothing else. Of several segments they are sorted together with the
+ * If the host knows that no segment is long, each element finds its rank by comparison, as in
+ * rank.cu, and moves there: one launch. The elements of one segment are the keys of one radix
+ * sort, which moves nothing else. With several segments they are sorted together with the
  * number of their segment, and then, stably, by that number. Keys are the bits of elements, so
  * that zeros and NaNs that tie keep their signs and payloads, and their order: sort.hpp.
  *
- * Launches: sort; segment ids unless the descriptor has them, sort, sort. Bytes of one element,
- * with passes of 8 bits: E and 2 E in each of E passes; of several segments E and 2 (E + 4) in
- * each of E passes, and 4 and 2 (E + 4) in each pass over the number of a segment.
+ * Launches: sort; with several segments, segment ids unless the descriptor has them, sort,
+ * sort. Bytes for one element, with passes of 8 bits: E and 2 E in each of E passes. With
+ * several segments: E and 2 (E + 4) in each of E passes, and 4 and 2 (E + 4) in each pass over
+ * the number of a segment.
  */
 #include "cvl-cuda/ops.hpp"
 #include "cvl-cuda/rank-kernels.hpp"
@@ -50,7 +51,7 @@ template <class O, class V> void sort_pairs(work &w, int64_t n, sort_job<O, V> j
   w.run(launch_sort("sort", n, job));
 }
 
-/* The number of each element's segment, of which there are at most 2^32. */
+/* Returns the number of each element's segment; there are at most 2^32 segments. */
 ptr<const uint32_t> numbers_of_segments(work &w, const cvl_value &descriptor,
                                         const segments &d) {
   const ptr<const uint32_t> kept = w.segment_ids(descriptor, d);

@@ -1,12 +1,13 @@
-/* sort.hpp - sorting keys, alone or with values: CUB's radix sort on a device (cuda/sort.cu), a
- * plain one on the host. Stable, so that several sorts, the least significant key first, make
- * one.
+/* sort.hpp - sorts keys, alone or with values: by CUB's radix sort on a device (cuda/sort.cu),
+ * by a plain one on the host. Both are stable, so that several sorts, the least significant key
+ * first, make one.
  *
  * Keys are sorted by an *order*:
  *
- *     bits        the unsigned type that keys are moved as
- *     in(raw)     a key's bits as an unsigned number of this order, one to one; out(in(raw)) =
- * raw digits(k)   of such a number: what is compared, the same for keys that tie
+ *     bits        the unsigned type as which keys are moved
+ *     in(raw)     a key's bits as an unsigned number of this order, one to one;
+ *                 out(in(raw)) = raw
+ *     digits(k)   the part of such a number that is compared; equal for keys that tie
  */
 #ifndef RAVEL_CUDA_SORT_HPP
 #define RAVEL_CUDA_SORT_HPP
@@ -18,15 +19,15 @@
 
 namespace ravel {
 
-/* The operation SORT, of at most SORTED_SEGMENTS segments: sort-segments.cu. Arguments as those
- * of the operations in ops.hpp. */
+/* The operation SORT, for at most SORTED_SEGMENTS segments: sort-segments.cu. Arguments are
+ * those of the operations in ops.hpp. */
 enum : int64_t { SORTED_SEGMENTS = (int64_t)UINT32_MAX + 1 };
 void sort(context &, uint64_t site, cvl_op, const cvl_value &v, const cvl_value &d,
           cvl_value *out);
 
 /* ---- orders ---- */
 
-/* Of unsigned numbers. */
+/* The order of unsigned numbers. */
 template <class K> struct number_order {
   using bits = K;
   HD static constexpr K in(K raw) { return raw; }
@@ -34,16 +35,17 @@ template <class K> struct number_order {
   HD static constexpr K digits(K k) { return k; }
 };
 
-/* Of INT or FLOAT elements, ascending or descending. NaN is last in both, whatever its sign and
- * payload; both zeros tie. `digits` is right for both directions, since they differ by a
+/* The order of INT or FLOAT elements, ascending or descending. NaN is last in both, whatever
+ * its sign and payload; both zeros tie. `digits` is right for both directions: they differ by a
  * complement, which exchanges the zeros' numbers, and the bounds below and above all NaNs. */
 template <class T, bool DOWN> struct element_order {
   using bits = std::conditional_t<sizeof(T) == 4, uint32_t, uint64_t>;
   static constexpr bool real = std::is_floating_point<T>::value;
   static constexpr bits TOP = (bits)1 << (8 * sizeof(T) - 1);
-  static constexpr bits INFINITE = ((bits)1 << (sizeof(T) == 4 ? 23 : 52)) - 1; /* the lower */
+  static constexpr bits INFINITE = ((bits)1 << (sizeof(T) == 4 ? 23 : 52)) - 1; /* lower */
 
-  /* What is inverted: of a negative FLOAT all bits, or none; else the sign, or all but that. */
+  /* For a negative FLOAT it inverts all bits, or none; else it inverts the sign, or all other
+   * bits. */
   HD static constexpr bits in(bits raw) {
     const bits negative = DOWN ? 0 : (bits) ~(bits)0, other = DOWN ? (bits)(TOP - 1) : TOP;
     return (bits)(raw ^ (real && (raw & TOP) ? negative : other));
@@ -62,8 +64,8 @@ template <class T, bool DOWN> struct element_order {
 
 /* ---- keys with values ---- */
 
-/* n keys, ascending by bits first_bit .. end_bit - 1 of their digits, and the values that go
- * with them. Operands and results do not overlap. V is uint32_t or uint64_t. */
+/* Sorts n keys by bits first_bit .. end_bit - 1 of their digits, ascending, and the values that
+ * go with them. Operands and results do not overlap. V is uint32_t or uint64_t. */
 template <class O, class V> struct sort_job {
   using K = typename O::bits;
   ptr<const K> keys;
@@ -104,7 +106,7 @@ template <class O, class V> void sort_on_host(const void *body, int64_t n, const
 
 /* ---- keys alone ---- */
 
-/* n keys, ascending by all bits of their digits. Operand and result do not overlap. */
+/* Sorts n keys by all bits of their digits, ascending. Operand and result do not overlap. */
 template <class O> struct key_sort_job {
   using K = typename O::bits;
   ptr<const K> keys;
@@ -134,7 +136,7 @@ const char *sort_keys_on_device(const void *body, int64_t n, void *native_stream
 template <class O> int64_t key_sort_scratch_on_device(int64_t n);
 #endif
 
-/* Bytes of scratch memory to sort n pairs, or n keys, where the operation runs. */
+/* Return the bytes of scratch memory to sort n pairs, or n keys, where the operation runs. */
 template <class O, class V> int64_t sort_scratch(bool on_host, int64_t n) {
 #ifdef __CUDACC__
   if (!on_host) return sort_scratch_on_device<O, V>(n);

@@ -1,8 +1,7 @@
-/* spread.cu - DIST and INDEX, which compute nothing: their results are descriptions of vectors
- * (values.hpp), whose elements are computed by the kernels that use them. A result that is
- * needed in memory is written by one launch, which moves E + R bytes for each element (R =
- * 0.25, the rank directory; nothing under one segment or under equal ones) and E for each
- * segment.
+/* spread.cu - DIST and INDEX, which compute nothing. Their results are descriptions of vectors
+ * (values.hpp), whose elements are computed by the kernels that use them. If a result is needed
+ * in memory, one launch writes it. That moves E + R bytes for each element (R = 0.25, the rank
+ * directory; nothing under one segment or under equal ones) and E for each segment.
  */
 #include <string.h>
 
@@ -15,7 +14,7 @@ __extension__ typedef __int128 int128;
 
 /* ---- known elements and sums ---- */
 
-/* The bits of the element that all of v are, if the host knows it. */
+/* Returns whether the host knows that all elements of v are equal, and sets *bits to them. */
 static bool known_element(context &c, const cvl_value &v, uint64_t *bits) {
   const size_t width = elem_info((cvl_elem)v.elem)->bytes;
   *bits = 0;
@@ -61,7 +60,7 @@ static void note_sum(cvl_vector &v, int64_t first, int64_t step, int64_t n) {
 
 /* ---- results ---- */
 
-/* A vector as long as the total of d, which may be deferred. */
+/* Makes a vector as long as the total of d, which may be deferred. */
 static ref<cvl_vector> new_under(const cvl_value &d, cvl_elem elem, operand_form kind) {
   ref<cvl_vector> v(new cvl_vector);
   v->elem = elem;
@@ -91,14 +90,14 @@ static void spread_give(cvl_value *out, const ref<cvl_vector> &v) {
   out->as.vector = ref<cvl_vector>(v).give();
 }
 
-/* An operand is the result. */
+/* Gives an operand as the result. */
 static void give_same(cvl_value *out, const cvl_value &v) {
   *out = v;
   out->owned = 0;
   if (v.form == CVL_VECTOR) retain(v.as.vector);
 }
 
-/* Every segment has one element: spreading changes nothing. */
+/* Returns whether every segment has one element, so that spreading changes nothing. */
 static bool all_ones(const cvl_value &d) {
   return d.form == CVL_SEGDES ? d.as.segdes->equal == 1 : d.as.one_segment == 1;
 }
@@ -158,7 +157,8 @@ static ref<cvl_vector> new_slice(const cvl_vector &of, int64_t n) {
   return v;
 }
 
-/* Of one segment; but not if the step, or the first element, is only on the device. */
+/* Returns a slice of one segment; null if the step, or the first element, is only on the
+ * device. */
 static ref<cvl_vector> slice_of_one_segment(const cvl_vector &v, int64_t first, int64_t n) {
   if (v.kind == PROGRESSION && (v.data || v.steps)) return nullptr;
   const ref<cvl_vector> s = new_slice(v, n);
@@ -171,7 +171,7 @@ static ref<cvl_vector> slice_of_one_segment(const cvl_vector &v, int64_t first, 
   return s;
 }
 
-/* Of whole segments of equal length. */
+/* Returns a slice of whole segments of equal length. */
 static ref<cvl_vector> slice_of_segments(context &c, uint64_t site, const cvl_vector &v,
                                          int64_t first, int64_t n) {
   const ref<cvl_vector> s = new_slice(v, n * v.under->equal);
@@ -215,7 +215,7 @@ template <class T> struct spread_body {
 
 } // namespace
 
-/* T only has the width of the elements: progressions wrap in the same way. */
+/* T matters only by its width: progressions wrap in the same way. */
 template <class T> static void copy_elements_to(work &w, const cvl_value &v, void *to) {
   const int64_t n = v.form == CVL_VECTOR ? v.as.vector->length : 1;
   const operand<T> x = w.read<T>(v);

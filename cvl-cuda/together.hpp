@@ -1,5 +1,5 @@
-/* together.hpp - kernels whose threads do several elements at once: all loads come before
- * the first use, so that a thread has several in flight.
+/* together.hpp - kernels whose threads do several elements at once: all loads come before the
+ * first use, so that a thread has several in flight.
  *
  * The body is a functor of one element, as for launch_n, that can also do U of them:
  *
@@ -11,7 +11,7 @@
  *       HD void operator()(int64_t i) const { together<1>(i, 0); }
  *     };
  *
- * Memory of elements whose type is known at run time only, as their width, is reached through
+ * Elements whose type is known at run time only, as their width, are reached through
  * `retyped`. */
 #ifndef RAVEL_CUDA_TOGETHER_HPP
 #define RAVEL_CUDA_TOGETHER_HPP
@@ -23,7 +23,7 @@ namespace ravel {
 enum { ONE_BLOCK_THREADS = 1024 };
 
 #ifdef __CUDACC__
-/* Every index below n, several of them at once in whole tiles (map_tiles) if the body can.
+/* Does every index below n, several of them at once in whole tiles (map_tiles) if the body can.
  * There is one call of together<1>, since it is inlined. */
 template <class F> __device__ void run_together(const F &f, int64_t n) {
   enum { AT_ONCE = at_once_of<F>::value };
@@ -41,8 +41,8 @@ template <class F> __device__ void run_together(const F &f, int64_t n) {
   }
 }
 /* The body stays in parameter memory: it may be too large for registers, and is indexed.
- * Without a number of blocks the compiler would spill to reach full occupancy; F may have one.
- */
+ * Without a number of blocks the compiler would spill registers to reach full occupancy; F may
+ * have one. */
 template <class F>
 __global__ void __launch_bounds__(MAP_THREADS, resident_blocks<F>::value)
     kernel_together(const __grid_constant__ F f, int64_t n, const int64_t *n_at) {
@@ -50,7 +50,7 @@ __global__ void __launch_bounds__(MAP_THREADS, resident_blocks<F>::value)
 }
 #endif
 
-/* f for every i in 0 .. n-1, in any order. */
+/* Returns a launch of f for every i in 0 .. n-1, in any order. */
 template <class F> launch launch_together(const char *name, int64_t n, const F &f) {
   static_assert(std::is_trivially_copyable<F>::value, "bodies are copied as bytes");
   return {
@@ -58,8 +58,8 @@ template <class F> launch launch_together(const char *name, int64_t n, const F &
       nullptr, &f, sizeof f, f.simple() ? (int32_t)at_once_of<F>::value : 1};
 }
 
-/* Runs several bodies one after the other in a single block, by one launch: for few elements,
- * where launches cost more than the work. */
+/* Runs several bodies one after the other in a single block, by one launch. This is for few
+ * elements, where launches cost more than the work. */
 struct no_body {
   HD void operator()(int64_t) const {}
 };
@@ -94,13 +94,13 @@ in_one_block<A, B, C> one_block_of(const A &a, int64_t n_a, const B &b, int64_t 
 
 /* ---- elements of an operand and of a descriptor ---- */
 
-/* Whether an operand is in memory or the same everywhere: what is computed for each element
- * takes too many registers for several at a time. */
+/* Returns whether an operand is in memory or the same everywhere. Elements that are computed
+ * take too many registers for several at a time. */
 template <class T> HD bool is_simple(const operand<T> &x) {
   return x.kind == FROM_MEMORY || x.kind == ALL_EQUAL;
 }
 
-/* Several elements of a simple operand, or one of any. */
+/* Loads several elements of a simple operand, or one of any operand. */
 template <class T, int U>
 HD void load(const operand<T> &x, int64_t i, int64_t step, T (&to)[U]) {
   if (U == 1) {
@@ -112,7 +112,7 @@ HD void load(const operand<T> &x, int64_t i, int64_t step, T (&to)[U]) {
   }
 }
 
-/* Likewise elements at given positions; 0 where a position is -1. */
+/* Loads elements at given positions; 0 where a position is -1. */
 template <class T, int U>
 HD void load_at(const operand<T> &x, const int64_t (&at)[U], T (&to)[U]) {
   if (U == 1) {
@@ -124,7 +124,7 @@ HD void load_at(const operand<T> &x, const int64_t (&at)[U], T (&to)[U]) {
   }
 }
 
-/* Moves each segment at[k] on by `by` if that one, too, begins at element i + k * step or
+/* Moves each segment at[k] on by `by` if that segment, too, begins at element i + k * step or
  * before. The loads do not wait for each other. */
 template <int U>
 HD void climb(const segments &d, int64_t i, int64_t step, int64_t by, int64_t (&at)[U]) {
@@ -138,17 +138,18 @@ HD void climb(const segments &d, int64_t i, int64_t step, int64_t by, int64_t (&
     at[k] += further ? by : 0;
   }
 }
-/* To the last that begins there, which is less than 2 * `most` behind at[k]. */
+/* Moves each at[k] to the last segment that begins there, which is less than 2 * `most` behind
+ * at[k]. */
 template <int U>
 HD void climb_within(const segments &d, int64_t i, int64_t step, int64_t most,
                      int64_t (&at)[U]) {
   for (int64_t by = most; by > 0; by /= 2) climb(d, i, step, by, at);
 }
 
-/* Which segments elements are in. */
+/* Finds the segments of elements. */
 template <int U>
 HD void load_segments(const segments &d, int64_t i, int64_t step, int64_t (&to)[U]) {
-  if (d.count == 1) { /* a test of each would stand between loads */
+  if (d.count == 1) { /* a test for each would stand between loads */
     for (int k = 0; k < U; k++) to[k] = 0;
     return;
   }
@@ -156,7 +157,7 @@ HD void load_segments(const segments &d, int64_t i, int64_t step, int64_t (&to)[
     for (int k = 0; k < U; k++) to[k] = d.of(i + k * step);
     return;
   }
-  if (d.ranks == nullptr) { /* few */
+  if (d.ranks == nullptr) { /* few segments */
     int64_t most = 1;
     while (2 * most < d.count) most *= 2;
     for (int k = 0; k < U; k++) to[k] = 0;
@@ -164,7 +165,7 @@ HD void load_segments(const segments &d, int64_t i, int64_t step, int64_t (&to)[
     return;
   }
   rank_word w[U];
-  int64_t sign = 0; /* of all of their bases: a test of each would stand between loads */
+  int64_t sign = 0; /* of all bases: a test for each would stand between loads */
   RAVEL_UNROLL
   for (int k = 0; k < U; k++) w[k] = d.ranks[(i + k * step) >> 6];
   RAVEL_UNROLL
@@ -180,7 +181,7 @@ HD void load_segments(const segments &d, int64_t i, int64_t step, int64_t (&to)[
   }
 }
 
-/* Where segments begin, and how long they are. */
+/* Loads the start and the length of segments. */
 template <int U>
 HD void load_bounds(const segments &d, const int64_t (&s)[U], int64_t (&start)[U],
                     int64_t (&length)[U]) {
@@ -193,7 +194,7 @@ HD void load_bounds(const segments &d, const int64_t (&s)[U], int64_t (&start)[U
   }
 }
 
-/* Elements of a progression, in these segments. */
+/* Computes elements of a progression, in these segments. */
 template <class T, int U>
 HD void load_progression(const operand<T> &x, int64_t i, int64_t step, const int64_t (&s)[U],
                          T (&to)[U]) {
@@ -205,7 +206,7 @@ HD void load_progression(const operand<T> &x, int64_t i, int64_t step, const int
   for (int k = 0; k < U; k++) to[k] = progression<T>::at(to[k], i + k * step - start[k], by[k]);
 }
 
-/* Elements of a vector that is computed from one value, or one and a step. */
+/* Computes elements of a vector from one value, or from one and a step. */
 template <class T, int U>
 HD void load_in_one_segment(const operand<T> &x, int64_t i, int64_t step, T (&to)[U]) {
   const T first = x.data == nullptr ? x.first : (T)x.data[0];
@@ -217,7 +218,7 @@ HD void load_in_one_segment(const operand<T> &x, int64_t i, int64_t step, T (&to
   }
 }
 
-/* Elements that are computed from values of their segments. */
+/* Computes elements from values of their segments. */
 template <class T, int U>
 HD void load_by_segments(const operand<T> &x, int64_t i, int64_t step, T (&to)[U]) {
   int64_t s[U];
@@ -231,7 +232,7 @@ HD void load_by_segments(const operand<T> &x, int64_t i, int64_t step, T (&to)[U
   for (int k = 0; k < U; k++) to[k] = x.data[s[k]];
 }
 
-/* Several elements of an operand that is not in memory, in whatever form. */
+/* Computes several elements of an operand in any form that is not in memory. */
 template <class T, int U>
 HD void load_computed(const operand<T> &x, int64_t i, int64_t step, T (&to)[U]) {
   enum { FEW = U < LEAST_AT_ONCE ? U : (int)LEAST_AT_ONCE };
@@ -250,7 +251,8 @@ HD void load_computed(const operand<T> &x, int64_t i, int64_t step, T (&to)[U]) 
   }
 }
 
-/* For a body of several operands: those in memory are asked for before any other waits. */
+/* Loads elements that are in memory, for a body of several operands: these loads begin before
+ * any other waits. */
 template <class T, int U>
 HD void load_memory(const operand<T> &x, int64_t i, int64_t step, T (&to)[U]) {
   if (x.kind == FROM_MEMORY) {
@@ -266,13 +268,13 @@ HD void load_others(const operand<T> &x, int64_t i, int64_t step, T (&to)[U]) {
 
 /* ---- types at run time ---- */
 
-/* The same memory as elements of another type. */
+/* Returns the operand with the same memory, as elements of another type. */
 template <class T, class U> HD operand<T> retyped(const operand<U> &x) {
   return {x.kind, (T)x.first, (T)x.step, retyped<const T>(x.data), retyped<const T>(x.steps),
           x.under};
 }
 
-/* Whether two operands of kernels are the same, hence equal; false proves nothing. */
+/* Returns whether two operands of kernels are the same, hence equal. False proves nothing. */
 inline bool same(const segments &a, const segments &b) {
   return a.count == b.count && a.total == b.total && a.equal == b.equal &&
          a.offsets == b.offsets;

@@ -1,5 +1,5 @@
-/* tree.hpp - for reductions and scans: slots, operands in memory, the longest segment; and the
- * chunks of long segments, of fused-kernels/chunks.hpp.
+/* tree.hpp - helpers of reductions and scans: slots, operands in memory, the longest segment,
+ * and the chunks of long segments (fused-kernels/chunks.hpp).
  */
 #ifndef RAVEL_CUDA_TREE_HPP
 #define RAVEL_CUDA_TREE_HPP
@@ -17,7 +17,7 @@ inline int64_t slots(const segments &d, int bits) {
   return (d.total >> bits) + d.count;
 }
 
-/* An operand in memory. */
+/* Returns an operand in memory. */
 template <class T> operand<T> in_memory(ptr<const T> data) {
   operand<T> x{};
   x.kind = FROM_MEMORY;
@@ -25,8 +25,8 @@ template <class T> operand<T> in_memory(ptr<const T> data) {
   return x;
 }
 
-/* An upper bound of the segment lengths, as far as it is known without waiting: launches that
- * only longer segments would need are saved. */
+/* Returns an upper bound of the segment lengths, as far as it is known without waiting. It
+ * saves launches that only longer segments need. */
 inline int64_t longest_segment(context &c, const cvl_value &d) {
   if (d.form != CVL_SEGDES) return (int64_t)d.as.one_segment;
   cvl_segdes &s = *d.as.segdes;
@@ -38,8 +38,8 @@ inline int64_t longest_segment(context &c, const cvl_value &d) {
   return s.longest >= 0 && s.longest < total ? s.longest : total;
 }
 
-/* The end of a reduction of segments of at most `longest` elements: as finish_reduction in
- * ops.hpp, but of those longer than a block only. What the others have is in `out`. */
+/* Ends a reduction of segments of at most `longest` elements as finish_reduction in ops.hpp
+ * does, but only for those longer than a block. `out` has the results of the others. */
 template <class T>
 void finish_long_reduction(work &, cvl_op, const segments &, int64_t longest,
                            ptr<const T> partial, uint64_t after, ptr<T> out);

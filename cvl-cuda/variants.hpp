@@ -1,10 +1,10 @@
-/* variants.hpp - where other kernels for reductions and scans of one segment may be put in:
- * those of the module for benchmarks (variants/), of which cuda.reduce-kernel and
- * cuda.scan-kernel choose one. The module that is shipped has none.
+/* variants.hpp - other kernels for reductions and scans of one segment: those of the module for
+ * benchmarks (variants/). cuda.reduce-kernel and cuda.scan-kernel choose one of them. The
+ * module that is shipped has none.
  *
- * They may combine in other orders than the tree of trees.h. So they are for combinations that
- * are exact in any order, of INT elements in memory; everything else keeps its kernels, and the
- * results are the same.
+ * They may combine in other orders than the tree of trees.h. So they are for combinations of
+ * INT elements in memory that are exact in any order, with the same results. Everything else
+ * keeps its kernels.
  */
 #ifndef RAVEL_CUDA_VARIANTS_HPP
 #define RAVEL_CUDA_VARIANTS_HPP
@@ -13,7 +13,8 @@
 
 namespace ravel {
 
-/* The value of cuda.scan-kernel for the tree also where 0 means CUB's scan (look-back.hpp). */
+/* The value of cuda.scan-kernel that chooses the tree even if 0 means CUB's scan
+ * (look-back.hpp). */
 enum { SCAN_BY_TREE = 4 };
 
 /* Each reduces n > 0 elements of this type to one, or scans them, by kernel number `kernel`;
@@ -25,13 +26,13 @@ struct kernel_variants {
                void *to);
 };
 
-/* Whether an operation has the choice, and elements. */
+/* Returns whether an operation has the choice, and has elements. */
 template <class C, class T> bool may_vary(const segments &d, const operand<T> &x) {
   return C::exact != 0 && std::is_integral<T>::value && sizeof(T) > 1 && d.equal > 0 &&
          d.count == 1 && x.kind == FROM_MEMORY;
 }
 
-/* Reduces as cuda.reduce-kernel says; false: by the tree. */
+/* Reduces as cuda.reduce-kernel says. Returns false if the tree must do it. */
 template <class C, class T>
 bool reduced_by_choice(work &w, const segments &d, const operand<T> &x, ptr<T> to) {
   const uint64_t kernel = w.c.tuning.value[TUNE_CUDA_REDUCE_KERNEL];
@@ -41,7 +42,7 @@ bool reduced_by_choice(work &w, const segments &d, const operand<T> &x, ptr<T> t
   return true;
 }
 
-/* Scans as cuda.scan-kernel says; false: as without it. */
+/* Scans as cuda.scan-kernel says. Returns false if the scan must run as usual. */
 template <class C, class T>
 bool scanned_by_choice(work &w, const segments &d, const operand<T> &x, ptr<T> to) {
   const uint64_t kernel = w.c.tuning.value[TUNE_CUDA_SCAN_KERNEL];

@@ -1,5 +1,5 @@
-/* cub-call.hpp - calls of CUB, whose failures come in two ways: as a result, and, where one of
- * the calls of the runtime fails that it makes itself, as an exception. */
+/* cub-call.hpp - calls of CUB. A failure of CUB is a result; but if a call of the runtime fails
+ * within CUB, it may be an exception. */
 #ifndef RAVEL_CUDA_CUDA_CUB_CALL_HPP
 #define RAVEL_CUDA_CUDA_CUB_CALL_HPP
 
@@ -12,9 +12,9 @@
 
 namespace ravel {
 
-/* What CUB has thrown in this process; null if nothing. By an exception it leaves what it knows
- * of a device (PerDeviceAttributeCache of its util_device.cuh) locked, and waits for that
- * without end when it is called again. */
+/* Returns what CUB has thrown in this process; null if nothing. An exception leaves CUB's table
+ * of device attributes locked (PerDeviceAttributeCache in its util_device.cuh), and the next
+ * call would wait for that without end. */
 inline const char *cub_thrown(const char *now = nullptr) {
   static std::mutex lock;
   static char first[200];
@@ -23,8 +23,8 @@ inline const char *cub_thrown(const char *now = nullptr) {
   return *first ? first : nullptr;
 }
 
-/* What went wrong, or null; f() makes the call and gives a cudaError_t. After an exception no
- * call is made. */
+/* Calls f(), which calls CUB and returns a cudaError_t. Returns what went wrong, or null. After
+ * an exception f is not called any more. */
 template <class F> const char *cub_failure(F f) {
   if (const char *before = cub_thrown()) return before;
   try {
@@ -35,9 +35,9 @@ template <class F> const char *cub_failure(F f) {
   }
 }
 
-/* The memory that a call wants, which f(bytes) asks for: at least 1, since CUB takes a null for
- * the question. What fails here fails again when the call itself is made, and is reported then.
- */
+/* Returns the bytes of memory that a call wants, by asking f(bytes). It is at least 1, since
+ * CUB takes a null pointer for the question. An error here occurs again when the call itself is
+ * made, and is reported then. */
 template <class F> int64_t cub_scratch(F f) {
   size_t bytes = 0;
   if (cub_failure([&] { return f(bytes); })) cudaGetLastError();

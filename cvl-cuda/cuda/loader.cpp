@@ -19,7 +19,7 @@ static void *loader_load(const std::string &bytes, std::string &why) {
   return loader_good(e, "cudaLibraryLoadData", why) ? library : nullptr;
 }
 
-/* Otherwise the first launch would load it. */
+/* Loads the kernel now; otherwise the first launch would load it. */
 static bool loader_in_memory(const void *kernel, std::string &why) {
   cudaFuncAttributes a;
   return loader_good(cudaFuncGetAttributes(&a, kernel), "cudaFuncGetAttributes", why);

@@ -1,4 +1,4 @@
-/* loader.hpp - kernels that were compiled at run time, on the device. */
+/* loader.hpp - loads kernels that were compiled at run time onto the device. */
 #ifndef RAVEL_CUDA_CUDA_LOADER_HPP
 #define RAVEL_CUDA_CUDA_LOADER_HPP
 
@@ -6,7 +6,7 @@
 
 namespace ravel {
 
-/* Loads cubin or PTX for the calling thread's device. */
+/* Returns a loader of cubin or PTX for the calling thread's device. */
 kernel_loader cuda_loader();
 
 } // namespace ravel

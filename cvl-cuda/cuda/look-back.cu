@@ -11,7 +11,7 @@
 namespace ravel {
 namespace {
 
-/* What an iterator says of itself. */
+/* The member types of a random-access iterator. */
 template <class T, class REFERENCE> struct random_access {
   using iterator_category = std::random_access_iterator_tag;
   using value_type = T;
@@ -20,8 +20,9 @@ template <class T, class REFERENCE> struct random_access {
   using reference = REFERENCE;
 };
 
-/* An element of a result: the identity if it is the first of its segment. What CUB gives there
- * is neutral in every bit, and of FLOAT the identity is not. */
+/* A reference to an element of a result, to which CUB assigns. It stores the identity at the
+ * first element of a segment. CUB assigns a value there that is neutral in every bit, which the
+ * identity of FLOAT is not. */
 template <class C> struct element_or_identity {
   using T = typename C::type;
   T *to;
@@ -29,8 +30,8 @@ template <class C> struct element_or_identity {
   HD void operator=(const T &x) const { *to = first ? C::identity() : x; }
 };
 
-/* What CUB is given: of sums of INTs its own operation on unsigned numbers, which wrap, since
- * it has tuned its kernel for that; else the combination. */
+/* The operation that CUB gets. For sums of INTs it is CUB's own on unsigned numbers, which
+ * wrap, since CUB has tuned its kernel for that. Otherwise it is the combination. */
 template <class C, class = void> struct known_to_cub {
   using type = typename C::type;
   using operation = C;
@@ -49,10 +50,10 @@ cudaError_t scan_one(void *scratch, size_t &bytes, const scan_job<T> &j, cudaStr
       typename known_to_cub<C>::operation{}, (U)C::identity(), j.n, stream);
 }
 
-/* ---- of many segments ---- */
+/* ---- scans of many segments ---- */
 
-/* CUB's keys are the elements' numbers, which no memory holds; equal are those of neighbours in
- * one segment. */
+/* The keys for CUB are the elements' numbers, which are in no memory. Two neighbours are equal
+ * if they are in one segment. */
 struct positions : random_access<uint32_t, uint32_t> {
   uint32_t at;
 
@@ -71,7 +72,7 @@ struct in_one_segment {
   HD bool operator()(uint32_t, uint32_t i) const { return !is_head(heads, i); }
 };
 
-/* The same of many segments. */
+/* The output iterator for many segments. */
 template <class C>
 struct after_heads : random_access<typename C::type, element_or_identity<C>> {
   using T = typename C::type;
@@ -135,7 +136,7 @@ template <class C> int64_t segmented_scan_scratch(int64_t n) {
       [&](size_t &bytes) { return scan_segments<C>(nullptr, bytes, j, nullptr); });
 }
 
-/* One for each row that is exact, and type of its class. */
+/* Instances: one for each row that is exact and each type of its class. */
 #define INSTANCE(op, T)                                                                        \
   template const char *segmented_scan_on_device<combination<T, OP_##op>>(const void *,         \
                                                                          int64_t, void *);     \

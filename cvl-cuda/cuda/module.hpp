@@ -10,8 +10,8 @@
 
 namespace ravel {
 
-/* RAVEL_CUDA_SMALL is for tests, as in the emulation (emulation/options.hpp): 0 leaves the host
- * nothing that has elements. */
+/* RAVEL_CUDA_SMALL is for tests, as in the emulation (emulation/options.hpp). With 0 the host
+ * does no operation that has elements. */
 inline cvl_context *open_on_device(const cvl_options *o, const char **why,
                                    const interpreter *interprets = nullptr) {
   const char *small = getenv("RAVEL_CUDA_SMALL");
@@ -21,7 +21,7 @@ inline cvl_context *open_on_device(const cvl_options *o, const char **why,
   return c;
 }
 
-/* `name` and `doc` are static. */
+/* The texts `name` and `doc` must stay valid. */
 inline cvl_backend module_backend(const char *name, const char *doc,
                                   cvl_context *(*open)(const cvl_options *, const char **)) {
   cvl_backend b = backend_over_streams();

@@ -1,11 +1,11 @@
-/* plugin.cpp - what programs find in the module: the table over the GPUs of this machine. */
+/* plugin.cpp - the entry point of the module: the table over the GPUs of this machine. */
 #include "cvl-cuda/cuda/module.hpp"
 
 static cvl_context *plugin_open_device(const cvl_options *o, const char **why) {
   return ravel::open_on_device(o, why);
 }
 
-/* The back end, or null to programs of another version of the contract. */
+/* Returns the back end, or null if the program has another version of the contract. */
 extern "C" __attribute__((visibility("default"))) const cvl_backend *
 ravel_backend(uint32_t version) {
   static const cvl_backend backend =

@@ -1,4 +1,5 @@
-/* sort.cu - CUB's radix sort behind sort.hpp: keys of 32 and 64 bits, values likewise. */
+/* sort.cu - CUB's radix sort behind sort.hpp: keys of 32 and 64 bits, and values of either
+ * width. */
 #include "cvl-cuda/sort.hpp"
 
 #include "cvl-cuda/cuda/cub-call.hpp"
@@ -7,21 +8,22 @@
 
 namespace ravel {
 
-/* A key of an order, as CUB knows it. */
+/* A key of an order in a type that CUB sorts. */
 template <class O> struct ordered_key { typename O::bits raw; };
 
 } // namespace ravel
 
 /* CUB moves a key as TwiddleIn of its bits, and compares what its digit extractor makes of
- * that: there CUB itself lets both zeros of a float tie, and an order its own ties. The
- * extractor is not in CUB's documentation; without it, or if it had no effect, the suite would
- * find NaNs and zeros (SORT_UP.FLOAT) in another order than the oracle's. */
+ * these. There CUB lets both zeros of a float tie, and an order of ours decides its own ties.
+ * CUB's documentation does not mention the extractor. If a version lacked it or ignored it, the
+ * suite would find NaNs and zeros (SORT_UP.FLOAT) in another order than the oracle's. */
 CUB_NAMESPACE_BEGIN
 
 template <class O> struct NumericTraits<ravel::ordered_key<O>> {
   using UnsignedBits = typename O::bits;
   static constexpr bool is_primitive = false;
-  /* What pads a block must not come before a key, and what is first not after one. */
+  /* A key that pads a block must not come before a real key, and the first key must not come
+   * after one. */
   static constexpr UnsignedBits MAX_KEY = O::out((UnsignedBits) ~(UnsignedBits)0);
   static constexpr UnsignedBits LOWEST_KEY = O::out(0);
 
@@ -48,7 +50,7 @@ CUB_NAMESPACE_END
 namespace ravel {
 namespace {
 
-/* The type under which CUB sorts an order: unsigned numbers are its own. */
+/* The type as which CUB sorts keys of an order: unsigned numbers stay as they are. */
 template <class O> struct key_type { using type = ordered_key<O>; };
 template <class K> struct key_type<number_order<K>> { using type = K; };
 
@@ -107,7 +109,7 @@ template <class O> int64_t key_sort_scratch_on_device(int64_t n) {
 #define KEYS(...)                                                                              \
   template const char *sort_keys_on_device<__VA_ARGS__>(const void *, int64_t, void *);        \
   template int64_t key_sort_scratch_on_device<__VA_ARGS__>(int64_t);
-/* Of elements: alone, and with the numbers of their segments. */
+/* Instances for elements: alone, and with the numbers of their segments. */
 #define ELEMENTS(...) KEYS(__VA_ARGS__) PAIRS(uint32_t, __VA_ARGS__)
 PAIRS(uint32_t, number_order<uint32_t>)
 PAIRS(uint32_t, number_order<uint64_t>)

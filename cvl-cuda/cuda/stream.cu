@@ -1,8 +1,9 @@
 /* stream.cu - a GPU as a stream: see stream.hpp and cvl-cuda/stream.hpp.
  *
- * One kernel writes small results, and then the epoch, into pinned memory that the host reads:
- * this needs neither a copy engine nor a call of the driver. Every call goes through `good`;
- * the first that fails makes the device lost, and nothing is put into the stream from then on.
+ * One kernel writes small results, and then the epoch, into pinned memory that the host reads.
+ * This needs neither a copy engine nor a call of the driver. Every call goes through `good`.
+ * The first one that fails makes the device lost, and nothing is put into the stream from then
+ * on.
  */
 #include "cvl-cuda/cuda/stream.hpp"
 
@@ -37,27 +38,29 @@ namespace {
 
 enum { MOST_COPIES = 32, SMALL_COPY = 4096, DELIVERY_THREADS = 256 };
 
-/* Copies to pinned memory, and then, if `epoch` is not 0, the word that says that everything
- * before is done. */
+/* Copies to pinned memory and then, if `epoch` is not 0, writes the epoch there, which says
+ * that everything before is done. */
 struct delivery {
   byte_copy copy[MOST_COPIES];
   unsigned count;
-  unsigned *finished; /* blocks, of the device; 0 between launches */
+  unsigned *finished; /* counts blocks, in memory of the device; 0 between launches */
   volatile uint64_t *word;
   uint64_t epoch;
 };
 
-/* A block for each copy, and at least one; the last to finish writes the word. A second launch
- * for the word would cost the host and the device microseconds each; this costs a counter in
- * the cache, and a fence in each block, which wait at the same time. With one block, nothing.
+/* Each copy has a block, and there is at least one block. The last one to finish writes the
+ * epoch. A second launch for the epoch would cost the host and the device microseconds each.
+ * Instead, this costs a counter in the cache and a fence in each block, which wait at the same
+ * time. A single block needs neither.
  *
- * The host may see the word only when it sees all copies. In the memory model of PTX: a block's
- * copies happen before its barrier, and the barrier before what its first thread does then. A
- * fence there makes its addition a release of all that happened before, of all threads. A fence
- * in front of the barrier would release the thread's own copies alone, since a release is a
- * fence and then a store in one thread. Additions are atomic: the last one sees, through those
- * between, what each has released, and the fence behind it acquires that. The same fence makes
- * the word a release for the host. All fences are of the system's scope. */
+ * The host may see the epoch only when it sees all copies. In the memory model of PTX, the
+ * copies of a block happen before its barrier, and the barrier before what its first thread
+ * does next. A fence there makes that thread's addition a release of everything before, by all
+ * threads. A fence before the barrier would release only the thread's own copies, since a
+ * release is a fence and then a store in one thread. Additions are atomic: the last one sees,
+ * through those in between, what each has released, and the fence after it acquires that. The
+ * same fence makes the store of the epoch a release for the host. All fences have system
+ * scope. */
 __global__ void __launch_bounds__(DELIVERY_THREADS)
     deliver(const __grid_constant__ delivery d) {
   follow_launches();
@@ -74,7 +77,7 @@ __global__ void __launch_bounds__(DELIVERY_THREADS)
   *d.word = d.epoch;
 }
 
-/* ---- what holds the device back, to measure it: spans.hpp ---- */
+/* ---- holding the device back, to measure it: spans.hpp ---- */
 
 __device__ __forceinline__ uint64_t device_ns() {
   uint64_t now;
@@ -82,7 +85,7 @@ __device__ __forceinline__ uint64_t device_ns() {
   return now;
 }
 
-/* Until the host has issued what comes behind, or for so long. */
+/* Occupies the device until the host has issued what comes next, or a time limit has passed. */
 __global__ void hold_back(const volatile uint64_t *let_go, uint64_t number) {
   const uint64_t begun = device_ns();
   while (*let_go < number && device_ns() - begun < event_clock::MOST_HELD_NS) {
@@ -91,36 +94,37 @@ __global__ void hold_back(const volatile uint64_t *let_go, uint64_t number) {
 
 /* ---- the stream ---- */
 
-/* The most blocks of a grid, so many for each multiprocessor: several times what can be
- * resident, so that the last ones to run leave little idle whatever the registers allow. The
- * default is an estimate. RAVEL_CUDA_BLOCKS=N is for tests: with few blocks each does several,
- * one after the other, as with long vectors only. */
+/* Returns the most blocks of a grid: `each` for each multiprocessor, which is several times
+ * what can be resident. So the last ones to run leave little idle, whatever number the
+ * registers allow. The default is an estimate. RAVEL_CUDA_BLOCKS=N is for tests: with few
+ * blocks each does several tiles, one after the other, as otherwise only with long vectors. */
 static int64_t most_blocks(int processors, uint64_t each) {
   const char *text = getenv("RAVEL_CUDA_BLOCKS");
   const long long n = text ? strtoll(text, nullptr, 10) : 0;
   return n > 0 ? n : processors * (int64_t)each;
 }
 
-/* How long a wait spins before it looks after the device, and before it lets others run. */
+/* A wait spins so many times before it queries the device, and queries so often before it lets
+ * other threads run. */
 enum { SPINS_BETWEEN_LOOKS = 4096, LOOKS_BEFORE_YIELD = 64 };
 
 struct gpu final : stream, event_clock, current_device {
   int device_ = 0, processors_ = 0, architecture_ = 0;
   int64_t most_blocks_ = 0;
-  bool dependent_ = false; /* launches: see set_dependent_launches */
+  bool dependent_ = false; /* whether launches may overlap: see set_dependent_launches */
   cudaStream_t stream_ = nullptr;
-  uint64_t *word_ = nullptr; /* pinned: the epoch reached, and how many holds were let go */
+  uint64_t *word_ = nullptr; /* pinned: the epoch reached, and how many holds were released */
   uint64_t holds_ = 0;
-  unsigned *finished_ = nullptr; /* of the device: delivery::finished */
-  delivery due_{};               /* copies not yet issued; nothing was issued since */
+  unsigned *finished_ = nullptr; /* on the device: delivery::finished */
+  delivery due_{};               /* copies not yet issued; no command was issued since */
   calls calls_;
   bool is_open_ = false, may_open_late_ = false;
   bool lost_ = false;
   char why_[256];
-  std::map<void *, size_t> registered_; /* memory of the host from before it was open */
+  std::map<void *, size_t> registered_; /* allocated before the device was open */
   bool measures_ = false;
-  std::shared_ptr<const std::atomic<unsigned>> loads_; /* null: nobody does */
-  std::unordered_set<const void *> launched_;          /* kernels, where that is measured */
+  std::shared_ptr<const std::atomic<unsigned>> loads_; /* under way in threads; null: none */
+  std::unordered_set<const void *> launched_; /* kernels so far, where times are measured */
   spans kernels_{*this};
   const interpreter *interpreter_ = nullptr;
   visit visit_{*this};
@@ -214,7 +218,8 @@ bool gpu::good(cudaError_t e, const char *what, const char *of) {
   return false;
 }
 
-/* Whether anything may be called; makes the device the calling thread's, until `leave`. */
+/* Returns whether the device may be called, and makes it the calling thread's current device
+ * until `leave`. */
 bool gpu::enter() {
   return !lost_ && visit_.enter(device_);
 }
@@ -224,17 +229,17 @@ bool gpu::usable() {
   return enter();
 }
 
-/* Whether kernels see memory of the host that is registered where the host sees it. */
+/* Returns whether kernels see registered memory of the host at the host's addresses. */
 bool gpu::has_common_addresses() {
   int same = 0;
   const auto which = cudaDevAttrCanUseHostPointerForRegisteredMem;
   return cudaDeviceGetAttribute(&same, which, device_) == cudaSuccess && same != 0;
 }
 
-/* As one text in the module, which `lab/check architectures` reads. */
+/* One text in the module, which `lab/check architectures` reads. */
 __attribute__((used)) static const char built_for[] = RAVEL_CUDA_CODE;
 
-/* What there is to know without opening the device. */
+/* Reads what can be known without opening the device. */
 bool gpu::describe(int device) {
   device_ = device;
   int major = 0, minor = 0;
@@ -254,7 +259,8 @@ bool gpu::describe(int device) {
   return false;
 }
 
-/* Memory of the host that was handed out before is made known to the device, or no more so. */
+/* Registers memory of the host that was handed out before with the device, or unregisters
+ * it. */
 bool gpu::register_all(bool registers) {
   bool all = true;
   for (const auto &e : registered_) {
@@ -271,7 +277,7 @@ bool gpu::open_all() {
   void *word = nullptr, *finished = nullptr;
   const bool opened =
       enter() &&
-      /* Whether the driver, too, finds code for this device. */
+      /* Checks that the driver, too, finds code for this device. */
       good(cudaFuncGetAttributes(&of_kernel, (const void *)deliver), "cudaFuncGetAttributes") &&
       good(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking), "cudaStreamCreate") &&
       good(cudaHostAlloc(&word, 2 * sizeof *word_, cudaHostAllocMapped), "cudaHostAlloc") &&
@@ -294,7 +300,7 @@ const char *gpu::open() {
   return why_;
 }
 
-/* Releases what `open` made, also after a failure; errors are ignored. */
+/* Releases what `open` made, also after a failure. Errors are ignored. */
 void gpu::release_all() {
   if (stream_) cudaStreamSynchronize(stream_);
   kernels_.end();
@@ -316,7 +322,8 @@ gpu::~gpu() {
 
 /* ---- memory ---- */
 
-/* No memory is no failure of the device: the operation ends, the program may go on. */
+/* Lack of memory is not a failure of the device: the operation fails, and the program may go
+ * on. */
 void *gpu::given(cudaError_t e, void *p, const char *what, cudaError_t (*give_back)(void *)) {
   const bool none = e == cudaErrorMemoryAllocation;
   if (none) cudaGetLastError();
@@ -334,7 +341,8 @@ void *gpu::allocate(size_t bytes) {
   return given(e, p, "cudaMalloc", cudaFree);
 }
 
-/* Of a device that is not open yet: memory that is made known to it then, by pages. */
+/* Allocates whole pages for a device that is not open yet; they are registered when it is
+ * opened. */
 void *gpu::allocate_registered(size_t bytes) {
   enum : size_t { PAGE = 4096 };
   const size_t all = (bytes + PAGE - 1) / PAGE * PAGE;
@@ -351,7 +359,7 @@ void *gpu::allocate_pinned(size_t bytes) {
   return given(e, p, "cudaHostAlloc", cudaFreeHost);
 }
 
-/* Also of a lost device: the memory of the process is not to leak. */
+/* Works for a lost device, too: memory of the process must not leak. */
 void gpu::free(void *p) {
   if (p) cudaFree(p);
 }
@@ -367,16 +375,16 @@ void gpu::free_pinned(void *p) {
   ::free(p);
 }
 
-/* A sixteenth of what is free: enough for a program of some size, and little enough for several
- * processes on a device. The interpreter never uses an address twice. */
+/* One sixteenth of the free memory: enough for a program of some size, and little enough for
+ * several processes on a device. The interpreter never uses an address twice. */
 enum : size_t {
   EARLY_DIVISOR = 16,
   EARLY_LEAST = (size_t)2 << 20,
   EARLY_INTERPRETED = (size_t)64 << 20
 };
 
-/* Beside the calls of another thread: looks at nothing that these change, and an error is not
- * theirs. */
+/* May run beside calls of another thread: it reads nothing that these change, and does not
+ * record an error as theirs. */
 void *gpu::allocate_early(size_t most, size_t *bytes) {
   size_t is_free = 0, all = 0;
   void *p = nullptr;
@@ -395,13 +403,14 @@ void *gpu::allocate_pinned_early(size_t bytes) {
 
 /* ---- work ---- */
 
-/* With its time on the device, if that is wanted; `kernel`: null if it is none of ours. */
+/* Makes a launch, and measures its time on the device if that is wanted. `kernel` is null if it
+ * is not one of ours. */
 template <class G> void gpu::measured(const char *of, const void *kernel, G launch) {
   if (measures_) kernels_.launches(of, kernel && launched_.insert(kernel).second);
   if (!lost_) launch();
 }
 
-/* Without: a copy. */
+/* Ends a run of measured launches: a copy follows, which is not measured. */
 bool gpu::unmeasured() {
   deliver_due(0);
   if (measures_) kernels_.ends();
@@ -415,7 +424,7 @@ void gpu::run(const launch &l) {
   measured(l.name, kernel, [&] { issue(l); });
 }
 
-/* Launches a kernel of our own, which begins with follow_launches. */
+/* Launches one of our own kernels, which all begin with follow_launches. */
 cudaError_t gpu::start(const void *kernel, dim3 grid, dim3 block, void **arguments) {
   if (!dependent_) return cudaLaunchKernel(kernel, grid, block, arguments, 0, stream_);
   cudaLaunchAttribute follows{};
@@ -446,7 +455,7 @@ void gpu::issue(const launch &l) {
   const dim3 grid((unsigned)(blocks < most ? blocks : most)),
       block(map ? (unsigned)MAP_THREADS : (unsigned)l.threads);
   int64_t count = l.count;
-  const int64_t *count_at = l.count_at; /* of kernels of independent threads only */
+  const int64_t *count_at = l.count_at; /* only kernels of independent threads have one */
   void *arguments[] = {const_cast<void *>(l.body), &count, &count_at};
   good(start(l.kernel, grid, block, arguments), "launch", l.name);
 }
@@ -482,7 +491,7 @@ void gpu::fill(void *device, uint8_t byte, size_t bytes) {
            [&] { good(cudaMemsetAsync(device, byte, bytes, stream_), "cudaMemsetAsync"); });
 }
 
-/* What was issued before it, copies that are due among them, comes first. */
+/* Earlier commands come first, including copies that are due. */
 void gpu::taken(void *p, size_t bytes) {
   if (interpreter_ == nullptr) return;
   deliver_due(0);
@@ -495,14 +504,15 @@ void gpu::returned(void *p, size_t bytes) {
   interpreter_->returned(p, bytes);
 }
 
-/* ---- memory that others use, too ---- */
+/* ---- memory that is shared with other libraries ---- */
 
 void *gpu::allocate_shared(size_t bytes, void (**end)(void *)) {
   *end = [](void *p) { cudaFree(p); };
   return allocate(bytes);
 }
 
-/* Streams of others do not wait for one that does not block, nor it for them. */
+/* Other libraries' streams and a non-blocking stream do not wait for each other, so this
+ * waits. */
 void gpu::copy_shared(void *to, const void *from, size_t bytes) {
   if (bytes == 0 || !unmeasured()) return;
   if (good(cudaStreamSynchronize(cudaStreamLegacy), "wait", "the default stream") &&
@@ -513,7 +523,7 @@ void gpu::copy_shared(void *to, const void *from, size_t bytes) {
 
 /* ---- epochs ---- */
 
-/* Issues the copies that are due, and the word of an epoch unless it is 0. */
+/* Issues the copies that are due, and then the epoch unless it is 0. */
 void gpu::deliver_due(uint64_t epoch) {
   if (due_.count == 0 && epoch == 0) return;
   due_.word = word_;
@@ -545,7 +555,8 @@ void gpu::wait(uint64_t epoch) {
   if (measures_) kernels_.collect();
 }
 
-/* A kernel that fails never lets the word be written: now and then the device is asked. */
+/* Spins until the epoch is reached. If a kernel fails, the epoch is never written, so the
+ * device is queried now and then. */
 void gpu::spin_until(uint64_t epoch) {
   for (unsigned looks = 0; !lost_; looks++) {
     for (int i = 0; i < SPINS_BETWEEN_LOOKS; i++) {
@@ -619,7 +630,7 @@ uint64_t gpu::kernel_ns() {
 #define WANTED_DRIVER "a newer one"
 #endif
 
-/* Of a driver that is there and too old, or of none. */
+/* Returns a reason: the driver is too old, or there is none. */
 static const char *no_driver(void) {
   static thread_local char text[160];
   int driver = 0;
@@ -632,8 +643,8 @@ static const char *no_driver(void) {
   return text;
 }
 
-/* How many GPUs a driver that is too old has. It has no answer of its own: the kernel's module
- * lists them, and where Windows has the driver (WSL) there is one at least. */
+/* Returns how many GPUs a driver has that is too old. The driver itself does not say. The
+ * kernel module lists them; under WSL, where Windows has the driver, there is at least one. */
 static unsigned old_gpus(void) {
   unsigned count = 0;
   const char *visible = getenv("CUDA_VISIBLE_DEVICES");
@@ -644,7 +655,7 @@ static unsigned old_gpus(void) {
   return count > 0 ? count : access("/dev/dxg", F_OK) == 0;
 }
 
-/* Why there are no devices; null if there are. */
+/* Counts the devices. Returns why there are none, or null if there are some. */
 static const char *count_devices(int *count, unsigned *too_old) {
   *count = 0;
   *too_old = 0;

@@ -1,11 +1,10 @@
-/* checked.hpp - the pointers of emulation builds: used like plain ones by
- * kernels, but every access goes through the checker (checker.hpp), which knows the thread that
- * makes it.
+/* checked.hpp - the pointers of emulation builds. Kernels use them like plain ones, but every
+ * access goes through the checker (checker.hpp), which knows the thread that makes it.
  *
- * Read before the prelude. A ptr<T> has the layout of a T *: bodies are handed to generated
- * kernels, which have plain pointers unless their device checks. Then this file, with
- * RAVEL_WATCHED defined, is the beginning of their text (watching.hpp): it includes nothing of
- * this room. Where no device checks, an access costs one branch.
+ * This file is included before the prelude. A ptr<T> has the layout of a T *, since bodies are
+ * handed to generated kernels, which have plain pointers unless their device checks. If it
+ * does, this file is the beginning of their text, with RAVEL_WATCHED defined (watching.hpp). So
+ * it includes nothing of this room. Where no device checks, an access costs one branch.
  */
 #ifndef RAVEL_EMULATION_CHECKED_HPP
 #define RAVEL_EMULATION_CHECKED_HPP
@@ -21,10 +20,10 @@
 
 namespace ravel {
 
-/* Accesses reported to the checker. */
+/* Functions by which accesses are reported to the checker. */
 namespace emulation {
 
-/* The last threads that accessed a byte: numbers of thread executions (checker.hpp). */
+/* The last threads that accessed a byte, as numbers of thread executions (checker.hpp). */
 struct cell {
   uint32_t write = 0, read = 0, other = 0;
 };
@@ -40,22 +39,23 @@ struct shared_cell {
 /* Whether any device of this process checks. */
 extern bool checking;
 
-/* An access by the thread that runs now; false if it must not be made. `shared`: of the
- * element, where it is an element of a shared_array. */
+/* Report an access by the thread that runs now. They return false if it must not be made.
+ * `shared` is the element's cell if it is in a shared_array. */
 bool reads(const void *, size_t width, size_t alignment, shared_cell *shared);
 bool writes(const void *, size_t width, size_t alignment, shared_cell *shared);
-bool changes(const void *, size_t width, size_t alignment); /* atomically */
+bool changes(const void *, size_t width, size_t alignment); /* for atomic operations */
 bool shared_index(int64_t i, int64_t n);
-/* The thread that runs now, which is to be the one named. */
+/* Returns the thread that runs now. Reports an error if it is not the one named. */
 int64_t running_thread(int64_t named);
-/* A register that decides for all threads of a block is not that of thread 0 in this one. */
+/* Reports that a register that decides for all threads of a block differs between thread 0 and
+ * this one. */
 void report_different(int64_t thread, int64_t of_first, int64_t of_this);
 
 void report_thread(int64_t thread);
 void report_block(int64_t block);
 void report_phase_end();
 
-/* These functions, as a generated kernel is given them when it is loaded. */
+/* These functions as a table, which a generated kernel gets when it is loaded. */
 struct watcher {
   bool (*reads)(const void *, size_t width, size_t alignment, shared_cell *);
   bool (*writes)(const void *, size_t width, size_t alignment, shared_cell *);
@@ -112,8 +112,8 @@ template <class T> void store(T *p, const T &x, shared_cell *shared = nullptr) {
   *p = x;
 }
 
-/* What p[i] gives for memory that may be written: it can be assigned to, and converts to a T.
- * It does neither once it has a name: `auto x = p[i]` would read later than it seems to. */
+/* The value of p[i] for memory that may be written: it can be assigned to, and converts to a T.
+ * Once it has a name it can do neither: `auto x = p[i]` would read later than it seems to. */
 template <class T> class element {
 public:
   explicit element(T *at, shared_cell *shared = nullptr) : at_(at), shared_(shared) {}
@@ -140,7 +140,7 @@ private:
   }
 };
 
-/* The type of p[i]: the value itself where it cannot be written. */
+/* The type of p[i]: the value itself if it cannot be written. */
 template <class T> struct access {
   typedef element<T> type;
   static type to(T *p) { return type(p); }
@@ -205,7 +205,7 @@ template <class T, class U> ptr<T> retyped(ptr<U> p) {
   return ptr<T>((T *)p.address());
 }
 
-/* Where an atomic operation on *p is to be made: elsewhere if it must not be made there. */
+/* Returns where an atomic operation on *p is made: elsewhere if it must not be made there. */
 template <class T> T *atomic_address(ptr<T> p) {
   static thread_local T nowhere;
   if (emulation::checking && !emulation::changes(p.address(), sizeof(T), alignof(T)))
@@ -213,8 +213,7 @@ template <class T> T *atomic_address(ptr<T> p) {
   return p.address();
 }
 
-/* Memory shared by the threads of a block: N elements that are checked like those of the
- * device. */
+/* Memory shared by the threads of a block: N elements, checked like elements of the device. */
 template <class T, int N> class shared_array {
 public:
   template <class I> emulation::element<T> operator[](I i) {
@@ -251,8 +250,8 @@ inline void phase_ends() {
 inline int own_register(int t) {
   return emulation::checking ? (int)emulation::running_thread(t) : t;
 }
-/* What a report shows: the number, or the bits of a FLOAT, which may differ where numbers do
- * not. */
+/* Returns a value as a report shows it: the number, or the bits of a FLOAT, which may differ
+ * where the numbers do not. */
 template <class T> int64_t shown(T x) {
   if constexpr (std::is_integral<T>::value) return (int64_t)x;
   int64_t bits = 0;

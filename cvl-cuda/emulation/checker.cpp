@@ -17,7 +17,8 @@ namespace emulation {
 
 bool checking = false;
 
-/* Atomic changes are marked in cell::write; SEVERAL: by more than one thread. */
+/* ATOMIC marks a change in cell::write as atomic; SEVERAL says that more than one thread made
+ * it. */
 enum : uint32_t { ATOMIC = 1u << 31, SEVERAL = 1u << 30, NUMBER = SEVERAL - 1 };
 
 static std::string checker_text_of(const char *format, ...)
@@ -42,7 +43,7 @@ static struct {
   bool at_exit = false;
 } reports;
 
-/* Whatever the program thinks of its run. */
+/* Ends the process with a failure, whatever exit status the program gives. */
 static void fail_at_exit() {
   if (reports.count == 0) return;
   fprintf(stderr, "emulation: %" PRIu64 " reports\n", reports.count);
@@ -75,9 +76,9 @@ uint64_t count_reports() {
 
 /* ---- which checker ---- */
 
-static thread_local checker *running = nullptr;        /* of the launch on this thread */
+static thread_local checker *running = nullptr; /* the checker of the launch on this thread */
 static thread_local const char *on_host_now = nullptr; /* the body run on the host */
-/* Of either; -1: none, or all of a block. */
+/* The thread of either that runs; -1: none, or all of a block. */
 static thread_local int64_t thread_now = -1;
 
 static struct {
@@ -95,7 +96,8 @@ static const char *who_on_host() {
   return on_host_now ? on_host_now : "the host";
 }
 
-/* An access by the host: not to memory of a device, and not to what has not arrived. */
+/* Checks an access by the host, which must not touch memory of a device, or data that has not
+ * arrived. */
 static bool host_touches(const void *p, size_t width, bool read) {
   const std::lock_guard<std::mutex> guard(checkers.lock);
   for (checker *c : checkers.all) {
@@ -161,8 +163,8 @@ void report_different(int64_t thread, int64_t of_first, int64_t of_this) {
                                       of_first, of_this, thread));
 }
 
-/* Code of the host that goes around the pointers ends here, if the memory is that of a device:
- * with a message, and without a way back. */
+/* Handles a signal: code of the host touched memory of a device without the checked pointers.
+ * Prints a message; the program cannot go on. */
 static struct sigaction system_action;
 
 static void on_segv(int signal_number, siginfo_t *info, void *) {
@@ -173,7 +175,7 @@ static void on_segv(int signal_number, siginfo_t *info, void *) {
     fflush(nullptr);
     _exit(EXIT_STATUS);
   }
-  sigaction(signal_number, &system_action, nullptr); /* and again, as if we were not there */
+  sigaction(signal_number, &system_action, nullptr); /* the repeated access ends the program */
 }
 
 checker::checker(uint32_t first)
@@ -227,7 +229,7 @@ std::string checker::describe(const void *p, size_t width) const {
 
 /* ---- a launch ---- */
 
-/* Numbers of threads begin anew before they run out. */
+/* Starts a new number of a thread. Numbers begin anew before they run out. */
 void checker::next() {
   if (++now_ < NUMBER) return;
   device.forget_accesses();
@@ -272,8 +274,8 @@ void checker::phase_ends() {
   phase_first_ = now_;
 }
 
-/* A kernel that was compiled ahead of time, with plain pointers, reports nothing: whatever its
- * body points to counts as written. */
+/* A kernel that was compiled ahead of time has plain pointers and reports nothing: all memory
+ * that its body points to counts as written. */
 void checker::initialise_blocks_of(const launch &l) {
   const char *body = (const char *)l.body;
   for (size_t k = 0; k + sizeof(char *) <= l.size; k += sizeof(char *)) {
@@ -298,7 +300,7 @@ std::string checker::here() const {
   return in_launch() + who(now_);
 }
 
-/* The thread with a number of this launch. */
+/* Names the thread that has a number of this launch. */
 std::string checker::who(uint32_t number) const {
   if (launch_->threads == 0) {
     if (number <= launch_first_) return "the whole launch";
@@ -324,15 +326,15 @@ void checker::add(finding what, const std::string &says, const touched &x) {
 
 /* ---- conflicts ---- */
 
-/* Whether an access by the thread with this number has no order to one made now. */
+/* Returns whether an access by the thread with this number is unordered with one made now. */
 bool checker::conflicts(uint32_t number) const {
   return number >= launch_first_ && number != now_ &&
          !(number >= block_first_ && number < phase_first_);
 }
 
-/* Almost no access has a conflict: false if this one may have, found for all bytes at once. If
- * true, it is noted. A number is less than 2^30, so that comparisons may be of signed integers,
- * which processors have for vectors. */
+/* Notes the read and returns true if there is surely no conflict, for all bytes at once; this
+ * is almost always so. Returns false if there may be one. Numbers are less than 2^30, so signed
+ * comparisons do, for which processors have vector instructions. */
 template <int n> bool checker::ordered_read(const accesses &cells) const {
   const int32_t now = (int32_t)now_, launch = (int32_t)launch_first_;
   const int32_t block = (int32_t)block_first_, phase = (int32_t)phase_first_;
@@ -352,7 +354,7 @@ template <int n> bool checker::ordered_read(const accesses &cells) const {
   return true;
 }
 
-/* Of a write that is not atomic. */
+/* Does the same for a write that is not atomic. */
 template <int n> bool checker::ordered_write(const accesses &cells) const {
   const int32_t now = (int32_t)now_, launch = (int32_t)launch_first_;
   const int32_t block = (int32_t)block_first_, phase = (int32_t)phase_first_;
@@ -391,7 +393,7 @@ void checker::note_write(const accesses &cells, size_t n, bool atomic, const tou
   if (!ordered) look_at_write(cells, n, atomic, x);
 }
 
-/* Every byte of an element has a cell, but an access is reported once. */
+/* Looks for conflicts. Every byte of an element has a cell, but an access is reported once. */
 void checker::look_at_read(const accesses &cells, size_t n, const touched &x) {
   bool reported = false;
   for (size_t k = 0; k < n; k++) {
@@ -425,7 +427,7 @@ void checker::look_at_write(const accesses &cells, size_t n, bool atomic, const 
     const bool was_atomic = (write & ATOMIC) != 0, by_other = conflicts(writer);
     const bool several = (write & SEVERAL) && writer == now_;
     if (reported) {
-      /* enough */
+      /* already noted */
     } else if (several && !atomic) {
       add(PLAIN_AND_ATOMIC, who(now_) + does + "others change atomically,", x);
       reported = true;
@@ -450,7 +452,7 @@ void checker::look_at_write(const accesses &cells, size_t n, bool atomic, const 
 
 /* ---- accesses ---- */
 
-/* For n bytes, the width of a type: almost always they are. */
+/* Returns whether n bytes, the width of a type, are all written: almost always they are. */
 static bool checker_all_written(const state *s, size_t n) {
   const uint64_t written = 0x0101010101010101u * WRITTEN;
   switch (n) {
@@ -476,7 +478,7 @@ static void mark_written(state *s, size_t n) {
   }
 }
 
-/* Whether bytes of the device are allocated. */
+/* Returns whether bytes of the device are allocated, and reports if not. */
 bool checker::owned(const void *p, size_t n, const std::string &who_does) {
   const size_t at = device.offset(p);
   size_t k = 0;
@@ -505,7 +507,8 @@ bool checker::reach(const touched &x, size_t alignment, const char *does) {
          owned(x.at, x.width, in_launch() + who(now_) + " " + does);
 }
 
-/* Numbers greater than the running thread's are from before they began anew, in this launch. */
+/* Numbers greater than the running thread's are from before the numbers began anew, in this
+ * launch. */
 static accesses of_shared(shared_cell *s, uint32_t now) {
   cell &c = s->access;
   if ((c.write & NUMBER) > now || c.read > now || c.other > now) c = cell{};
@@ -530,7 +533,7 @@ bool checker::reads(const touched &x, size_t alignment) {
   }
   if (!checker_all_written(states, n)) {
     add(UNINITIALISED, who(now_) + " reads uninitialised memory,", x);
-    mark_written(states, n); /* said once */
+    mark_written(states, n); /* reported only once */
   }
   note_read(cells, n, x);
   return true;
@@ -575,7 +578,7 @@ bool checker::shared_index(int64_t i, int64_t n) {
   return false;
 }
 
-/* ---- commands ---- */
+/* ---- commands other than launches ---- */
 
 bool checker::command_writes(const char *does, const void *p, size_t bytes) {
   if (!device.has(p)) {
@@ -649,7 +652,8 @@ void checker::known(uint64_t epoch) {
   }
 }
 
-/* Eight bytes of POISON are no result, nor are less if there are no more. */
+/* Returns whether the bytes are POISON. No result consists of eight such bytes, or of fewer if
+ * it is shorter. */
 static bool checker_poisoned(const void *p, size_t bytes) {
   const uint8_t *b = (const uint8_t *)p;
   const size_t step = bytes < 8 ? bytes : 8;

@@ -16,7 +16,7 @@ struct failing final : stream {
 
   failing(stream *inner, const calls &c) : inner_(inner), calls_(c) {}
 
-  /* Whether the call is to be made. */
+  /* Returns whether the call is to be made. */
   bool good(const char *what, const char *of = "") {
     if (!is_open_ && open()) lost_ = true;
     return counted(what, of);
@@ -30,7 +30,7 @@ struct failing final : stream {
     return false;
   }
 
-  /* A call, too; one that fails changes nothing. */
+  /* Opening counts as a call; if it fails, nothing changes. */
   const char *open() override {
     if (is_open_) return nullptr;
     if (lost_) return why_;
@@ -50,7 +50,7 @@ struct failing final : stream {
     return inner_->allocate_pinned(bytes);
   }
   void free_pinned(void *p) override { inner_->free_pinned(p); }
-  /* None where memory is to run out: what fails is not to depend on a thread. */
+  /* Gives none if memory is to run out: the failing call must not depend on another thread. */
   void *allocate_early(size_t most, size_t *bytes) override {
     return calls_.no_memory_from > 0 ? nullptr : inner_->allocate_early(most, bytes);
   }

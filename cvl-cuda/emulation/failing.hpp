@@ -7,9 +7,9 @@
 
 namespace ravel {
 
-/* `inner`, which it owns, until the call that `c` wants to fail: the device is lost then, as a
- * GPU is (cuda/stream.cu): memory stays, nothing is done any more, no epoch is reached, and
- * failure() says which call it was. */
+/* Returns a stream that passes calls to `inner`, which it owns, until the call that `c` makes
+ * fail. Then the device is lost, as a GPU would be (cuda/stream.cu): memory stays, no work is
+ * done and no epoch is reached any more, and failure() says which call it was. */
 stream *failing_stream(stream *inner, const calls &c = calls());
 
 } // namespace ravel

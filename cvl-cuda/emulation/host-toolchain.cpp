@@ -25,8 +25,8 @@ extern char **environ;
 
 namespace ravel {
 
-/* Floating point as everywhere in the program, or the bits would differ. -O1: these kernels are
- * run once or twice, by tests. */
+/* Floating point has the flags of the whole program, or the bits would differ. -O1 is enough:
+ * tests run these kernels once or twice. */
 static const char *const flags[] = {"-O1",
                                     "-ffp-contract=off",
                                     "-fno-math-errno",
@@ -38,7 +38,7 @@ static const char *const flags[] = {"-O1",
 
 /* ---- files ---- */
 
-/* A folder of our own for one compilation; gone with what is in it when this is. */
+/* A folder of our own for one compilation, which is deleted with its contents at the end. */
 struct workplace {
   std::string folder;
   std::vector<std::string> files;
@@ -86,8 +86,9 @@ static bool host_toolchain_read_file(const std::string &name, std::string &bytes
 
 /* ---- processes ---- */
 
-/* Starts a command with nothing to read, whose output goes to a file. Signals are unblocked
- * again, and it leads a group: all of a compiler can be stopped. 0 or an errno. */
+/* Starts a command without input, whose output goes to a file. Its signals are unblocked, and
+ * it leads a process group, so that all processes of a compiler can be stopped. Returns 0 or an
+ * errno. */
 static int host_toolchain_start(const std::vector<std::string> &words,
                                 const std::string &output, pid_t &process) {
   std::vector<char *> arguments;
@@ -123,8 +124,9 @@ static int host_toolchain_start(const std::vector<std::string> &words,
   return error;
 }
 
-/* Until it ends, or is to be stopped: whether it ended well. Looks a thousand times a second,
- * since a wait for a process and for a flag at once takes more than it gains. */
+/* Waits until the process ends or is to be stopped. Returns whether it ended well. It polls a
+ * thousand times a second: waiting for a process and for a flag at once would take more than it
+ * gains. */
 static bool host_toolchain_finish(pid_t process, const std::atomic<bool> *stop) {
   for (;;) {
     int status = 0;
@@ -170,7 +172,8 @@ struct host_compiler : toolchain {
   bool ask_version(std::string &why);
 };
 
-/* The compiler says who it is: its name is not enough, as files behind names change. */
+/* Asks the compiler for its version. Its name is not enough, as the file of that name may
+ * change. */
 bool host_compiler::ask_version(std::string &why) {
   workplace here;
   if (command_.empty() || !here.make(why)) return false;
@@ -212,7 +215,7 @@ std::string host_compiler::identity() {
   return text;
 }
 
-/* The first line of a compiler's messages that speaks of an error. */
+/* Returns the first line of a compiler's messages that speaks of an error. */
 static std::string host_toolchain_first_error(const std::string &log) {
   size_t at = log.find("error");
   if (at == std::string::npos) at = 0;
@@ -250,7 +253,8 @@ bool host_compiler::compile(const std::string &text, const std::string &name,
 }
 
 void *host_compiler::load(const std::string &bytes, std::string &why) {
-  workplace here; /* a name of its own, or dlopen would give what it has under that name */
+  workplace here; /* a new name, or dlopen would give the library that it already has under that
+                     name */
   if (!here.make(why)) return nullptr;
   const std::string library = here.file("kernel.so");
   if (!host_toolchain_write_file(library, bytes, why)) return nullptr;

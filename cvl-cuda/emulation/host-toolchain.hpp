@@ -1,5 +1,5 @@
-/* host-toolchain.hpp - the machine's own C++ compiler as a toolchain: kernels as functions of a
- * shared library, for the emulation. */
+/* host-toolchain.hpp - the machine's own C++ compiler as a toolchain, for the emulation:
+ * kernels are functions of a shared library. */
 #ifndef RAVEL_CUDA_EMULATION_HOST_TOOLCHAIN_HPP
 #define RAVEL_CUDA_EMULATION_HOST_TOOLCHAIN_HPP
 
@@ -10,16 +10,16 @@
 
 namespace ravel {
 
-/* Text that comes before that of each kernel, and a function in it, extern "C" and with one
- * pointer as its argument, that is called when a kernel is loaded. A kernel that was compiled
- * elsewhere has neither, and does without. */
+/* Text that comes before each kernel, and an extern "C" function in it that takes one pointer
+ * and is called when a kernel is loaded. A kernel that was compiled elsewhere has neither, and
+ * runs without them. */
 struct companion {
   std::string text, function;
   const void *argument = nullptr;
 };
 
-/* `command`: the compiler, with options between blanks; or empty for $CXX, or else the first of
- * c++, g++ and clang++ on the path. */
+/* Returns a toolchain. `command` is the compiler and its options, separated by blanks. If it is
+ * empty, $CXX is taken, or else the first of c++, g++ and clang++ on the path. */
 std::unique_ptr<toolchain> host_toolchain(std::string command = std::string(),
                                           companion beside = companion());
 

@@ -1,25 +1,27 @@
-/* options.hpp - how a device is emulated: the environment variable RAVEL_EMULATION, words with
- * commas between them. This is their one description.
+/* options.hpp - how a device is emulated: the environment variable RAVEL_EMULATION has words,
+ * separated by commas. They are described here only.
  *
  *   order=forward | reverse | shuffled
- *               in which order the threads of a launch, and its blocks, are executed
- *   seed=N      what shuffles, and what "deferred=random" draws by
+ *               the order in which the blocks of a launch, and their threads, are executed
+ *   seed=N      the seed of shuffling and of "deferred=random"
  *   deferred    commands are executed at the next wait, not when they are issued
  *   deferred=random
- *               likewise, but some of them earlier: a random number at random moments
- *   check       every access of a kernel is looked at: checker.hpp. Blocks of memory are kept
- *               apart, so that the memory behind one is unallocated. Reports go to the standard
+ *               a random number of commands is executed at random moments, the rest at the
+ *               next wait
+ *   check       every access of a kernel is checked (checker.hpp). Blocks of memory are kept
+ *               apart, so that the memory behind one is unallocated. Reports go to standard
  *               error; a process with reports ends with status 70
- *   small=N     operations on up to N elements may run on the host (context::small): 0 and -1
- *               leave it nothing that has elements, or nothing at all
- *   nvrtc       superoperators are compiled by NVRTC, for a GPU that is not there: they never
- *               run as kernels, and what the program says of that is what it says on a GPU
- *   staging=N   buffers for longer copies have N bytes (queue.hpp), so that short ones are longer
+ *   small=N     operations on up to N elements may run on the host (context::small): with 0 it
+ *               runs only those without elements, with -1 none at all
+ *   nvrtc       superoperators are compiled by NVRTC, for a GPU that does not exist: they never
+ *               run as kernels, and the program says what it says on a GPU
+ *   staging=N   buffers for longer copies have N bytes (queue.hpp), so that short copies use
+ *               them, too
  *   fail=N      the device is lost at its N-th call (calls.hpp)
  *   fail=memory@N
  *               from its N-th call on it has no memory left
  *
- * RAVEL_CUDA_SMALL=N is the same as small=N.
+ * RAVEL_CUDA_SMALL=N means small=N.
  */
 #ifndef RAVEL_EMULATION_OPTIONS_HPP
 #define RAVEL_EMULATION_OPTIONS_HPP
@@ -41,9 +43,9 @@ struct emulation_options {
   uint64_t staging = 0; /* 0: as on a GPU */
   calls fails;
 
-  /* Adds what a text says; false if there is something in it that is no option. */
+  /* Adds the options of a text. Returns false if it has something that is no option. */
   bool parse(const char *text);
-  /* Those of the environment; null or what is wrong. */
+  /* Reads the options of the environment. Returns null, or what is wrong. */
   const char *from_environment();
 };
 

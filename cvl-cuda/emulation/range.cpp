@@ -13,15 +13,15 @@ namespace ravel {
 namespace emulation {
 
 enum : size_t {
-  PAGE = 65536, /* of any system */
+  PAGE = 65536, /* a multiple of the page size of any system */
   HUGE_PAGE = (size_t)2 << 20,
-  UNIT = 256, /* of all allocations and gaps */
+  UNIT = 256, /* granularity of allocations and gaps */
   MOST_GAP = 4096,
-  LARGE = (size_t)1 << 20,   /* allocations that are returned to the system */
+  LARGE = (size_t)1 << 20,   /* allocations from this size on are returned to the system */
   WAITING = (size_t)4 << 20, /* bytes given back before one is used again */
-  SIZE = (size_t)32 << 30,   /* of addresses; less if there are not so many */
+  SIZE = (size_t)32 << 30,   /* bytes of addresses; less if there are not so many */
   LEAST_SIZE = (size_t)256 << 20,
-  KEPT = (size_t)12 << 20, /* the most bytes in use by a range whose pages the next one gets */
+  KEPT = (size_t)12 << 20, /* above this a range does not pass on its pages */
   MOST_ENDED = 4,
 };
 
@@ -31,9 +31,9 @@ static size_t range_length_of(size_t size, bool with_shadow) {
   return with_shadow ? size * (2 + sizeof(cell)) : size;
 }
 
-/* At the start of a huge page. Only the memory itself has these: each launch opens and closes
- * all of it that is in use. Of what belongs to it few bytes are used, and a huge page would be
- * cleared for them. */
+/* Reserves addresses. The range begins at a huge page, but only the memory itself gets huge
+ * pages, since each launch opens and closes all of it that is in use. Its shadow uses few
+ * bytes, for which a whole huge page would be cleared. */
 static char *range_reserve(size_t size, bool with_shadow) {
   const size_t bytes = range_length_of(size, with_shadow);
   void *p = mmap(nullptr, bytes + HUGE_PAGE, PROT_READ | PROT_WRITE,
@@ -47,9 +47,9 @@ static char *range_reserve(size_t size, bool with_shadow) {
   return start;
 }
 
-/* The ranges of contexts that have ended, for those to come: the system clears pages for longer
- * than most tests take. Their states are UNALLOCATED; cells hold numbers of threads, and who
- * takes them uses higher ones. */
+/* The ranges of ended contexts, for later contexts: the system takes longer to clear pages than
+ * most tests run. Their states are UNALLOCATED. Their cells hold numbers of threads, so the
+ * next user takes higher numbers. */
 struct addresses {
   char *base;
   size_t size;
@@ -112,7 +112,7 @@ range::~range() {
 
 /* ---- allocations ---- */
 
-/* Makes all bytes 0, and needs no memory for them. */
+/* Makes all bytes 0, and frees the memory behind them. */
 static void range_clear(void *p, size_t bytes) {
   const uintptr_t first = ((uintptr_t)p + PAGE - 1) / PAGE * PAGE;
   const uintptr_t end = ((uintptr_t)p + bytes) / PAGE * PAGE;
@@ -125,7 +125,7 @@ static void range_clear(void *p, size_t bytes) {
   madvise((void *)first, end - first, MADV_DONTNEED);
 }
 
-/* The huge pages in them need no memory until they are used again. */
+/* Frees the huge pages in the bytes until they are used again. */
 static void range_drop(char *p, size_t bytes) {
   const uintptr_t first = ((uintptr_t)p + HUGE_PAGE - 1) / HUGE_PAGE * HUGE_PAGE;
   const uintptr_t end = ((uintptr_t)p + bytes) / HUGE_PAGE * HUGE_PAGE;

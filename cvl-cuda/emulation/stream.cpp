@@ -1,5 +1,5 @@
-/* stream.cpp - an emulated device: commands are queued until the host waits for them, or until
- * the options (options.hpp) say so, and then executed in order. */
+/* stream.cpp - an emulated device. Commands are queued until the host waits for them, or until
+ * the options (options.hpp) say so; then they are executed in order. */
 #include "cvl-cuda/emulation/stream.hpp"
 
 #include <stdio.h>
@@ -24,17 +24,17 @@ struct command {
   void *to;
   const void *from;
   size_t bytes;
-  uint64_t number; /* MARK: the epoch; FILL: the byte; DOWN: whether nothing else was to come */
+  uint64_t number; /* MARK: epoch; FILL: byte; DOWN: whether no other copy was to come */
   launch l;
-  std::unique_ptr<char[]> copy; /* RUN: of the body; UP: of the source, where that is checked */
+  std::unique_ptr<char[]> copy; /* RUN: of the body; UP: of the source, if checked */
 };
 
-/* As the number of a device: no machine has so many, and nobody is to take what is given out
- * for memory of a GPU. */
+/* The number of the device. No machine has so many, so nobody takes our exported memory for
+ * that of a GPU. */
 enum { NO_DEVICE = 1 << 20 };
 
-/* What a program is given ahead: so much that few need more, and that one that does shows in
- * what is held. */
+/* The memory that a program gets ahead. Few programs need more; if one does, the statistics of
+ * held memory show it. */
 enum : size_t { EARLY = (size_t)64 << 20 };
 
 struct emulated final : stream, current_device {
@@ -58,7 +58,7 @@ struct emulated final : stream, current_device {
     emulated_current_device() = d;
     return true;
   }
-  /* Before every call, as a GPU's do. */
+  /* Called before every call, as for a GPU. */
   void enter() {
     visit_.enter(NO_DEVICE);
     if (emulated_current_device() == NO_DEVICE) return;
@@ -133,7 +133,7 @@ struct emulated final : stream, current_device {
   int processors() override { return 4; }
   void measure() override { measures_ = true; }
   uint64_t kernel_ns() override {
-    enter(); /* events are asked for */
+    enter(); /* a GPU is asked for its events here */
     return kernel_ns_;
   }
   toolchain *new_toolchain() override {
@@ -151,7 +151,7 @@ struct emulated final : stream, current_device {
 };
 
 command &emulated::issue(enum command::what kind, void *to, const void *from, size_t bytes) {
-  if (kind != command::TAKEN && kind != command::RETURNED) enter(); /* the checker's alone */
+  if (kind != command::TAKEN && kind != command::RETURNED) enter(); /* only the checker's */
   queue_.push_back({kind, to, from, bytes, 0, launch{}, nullptr});
   return queue_.back();
 }
@@ -189,7 +189,7 @@ void emulated::copy_down(void *to, const void *from, size_t bytes) {
   maybe_execute();
 }
 
-/* What is shared is no memory that the checker knows. */
+/* The checker does not know shared memory. */
 void emulated::copy_shared(void *to, const void *from, size_t bytes) {
   enter();
   execute_first(queue_.size());
@@ -199,9 +199,9 @@ void emulated::copy_shared(void *to, const void *from, size_t bytes) {
   if (check_) check_->commands_end();
 }
 
-/* ---- when ---- */
+/* ---- when commands are executed ---- */
 
-/* Numbers in 0 .. n-1: the generator splitmix64. */
+/* Returns a number in 0 .. n-1, by the generator splitmix64. */
 uint64_t emulated::draw(uint64_t n) {
   uint64_t x = drawn_ += 0x9e3779b97f4a7c15u;
   x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9u;
@@ -239,7 +239,7 @@ void emulated::wait(uint64_t epoch) {
   if (check_) check_->known(marked_);
 }
 
-/* ---- what ---- */
+/* ---- how commands are executed ---- */
 
 void emulated::execute_first(size_t n) {
   if (n == 0) return;

@@ -7,11 +7,11 @@
 
 namespace ravel {
 
-/* The current device of the calling thread, as other libraries might set it: every call of an
- * emulated device that would go to another one aborts. */
+/* The current device of the calling thread, as other libraries might set it. A call of an
+ * emulated device aborts if another device is current. */
 int &emulated_current_device();
 
-/* A new emulated device. Owned by the caller. */
+/* Returns a new emulated device, which the caller owns. */
 stream *emulated_stream(const emulation_options &o = emulation_options());
 
 } // namespace ravel

@@ -3,7 +3,7 @@
 
 #include "cvl-cuda/pointer.hpp"
 
-/* checked.hpp, line by line. */
+/* The lines of checked.hpp. */
 extern "C" const char *const ravel_checked_text[];
 
 namespace ravel {

@@ -1,5 +1,5 @@
-/* watching.hpp - what makes the accesses of a generated kernel known to the checker: the
- * pointers of checked.hpp as the beginning of its text, and the functions that they call. */
+/* watching.hpp - makes the accesses of a generated kernel known to the checker: the pointers of
+ * checked.hpp begin its text, and call functions of the checker. */
 #ifndef RAVEL_EMULATION_WATCHING_HPP
 #define RAVEL_EMULATION_WATCHING_HPP
 

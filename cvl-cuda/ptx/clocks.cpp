@@ -6,7 +6,7 @@
 namespace ravel {
 namespace ptx {
 
-/* ---- knowledge ---- */
+/* ---- knowledge of a thread ---- */
 
 typedef std::vector<std::pair<uint32_t, uint32_t>> thread_times; /* by thread */
 
@@ -23,7 +23,7 @@ bool knowledge::has(const moment &m) const {
   return t != b.times.end() && t->first == m.thread && m.time <= t->second;
 }
 
-/* The moment, and what its thread did before. */
+/* Adds the moment, and what its thread did before. */
 void knowledge::add(const moment &m) {
   of_block &b = blocks[m.block];
   if (m.barriers < b.barriers) return;
@@ -37,7 +37,7 @@ void knowledge::add(const moment &m) {
   }
 }
 
-/* Of each thread the later time. */
+/* Returns the later time of each thread. */
 static thread_times merged(const thread_times &a, const thread_times &b) {
   thread_times all;
   all.reserve(a.size() + b.size());
@@ -133,10 +133,10 @@ void clocks::acquire(thread_state &t, const by_scope &seen) {
 
 /* ---- fences ---- */
 
-/* What the thread has seen it knows from here on, and what it has done and knows, later stores
- * publish. A fence of the block's scope leaves to a wider one what came from other blocks. */
+/* The thread knows from here on what it has seen. Its later stores publish what it has done and
+ * knows. A fence of block scope leaves what came from other blocks to a wider fence. */
 void clocks::fenced(uint32_t block, uint32_t thread, const instruction &i) {
-  if (i.control_of == WARP_SYNC) return; /* lanes_met */
+  if (i.control_of == WARP_SYNC) return; /* see lanes_met */
   thread_state &t = state(block, thread);
   acquire(t, {t.seen.in_block, i.within == BLOCK_SCOPE ? nullptr : t.seen.everywhere, nullptr});
   t.seen.in_block.reset();
@@ -155,7 +155,7 @@ void clocks::fenced(uint32_t block, uint32_t thread, const instruction &i) {
 
 /* ---- barriers ---- */
 
-/* All know what any of them knows; what they did is known by the number of barriers. */
+/* All threads know what any of them knows. What they did is known by the number of barriers. */
 void clocks::block_met(uint32_t block) {
   block_of &b = blocks_[block];
   b.barriers++;

@@ -18,7 +18,7 @@ counting::~counting() {
   if (fclose(file_) != 0) perror(("RAVEL_PTX: count: " + name_).c_str());
 }
 
-/* At once, because others append to the file, too. */
+/* Writes a line at once, because other programs append to the file, too. */
 void counting::put(const std::string &line) {
   fputs(line.c_str(), file_);
   fputc('\n', file_);
@@ -47,7 +47,7 @@ void counting::shared_access(const instruction &i, lanes l, const uint64_t *addr
   counts_.wavefronts_least += w.least;
 }
 
-/* A generic address says itself where it lies. */
+/* A generic address shows in which memory it lies. */
 static bool counting_in_shared(const instruction &i, uint64_t address) {
   return i.where == SHARED || (i.where == GENERIC && address >= SHARED_WINDOW);
 }
@@ -113,7 +113,7 @@ static std::string copy_line(uint64_t bytes, const char *way) {
   return "{\"copy\": " + std::to_string(bytes) + ", \"way\": \"" + way + "\"}";
 }
 
-/* Memory that the interpreter did not allocate is the host's. */
+/* Memory that the interpreter did not allocate belongs to the host. */
 void counting::copied(uint64_t to, uint64_t from, uint64_t bytes) {
   const auto of_host = [this](uint64_t address) {
     const area *a = memory_.find(address);

@@ -1,17 +1,17 @@
-/* counting.hpp - what a GPU would have to do, counted while launches are interpreted
- * (RAVEL_PTX, `count=FILE`): the file gets a line for each launch and for each copy, each an
- * object of JSON; `lab/check counts` reads them. Programs that want to say which lines are
- * whose append lines of their own.
+/* counting.hpp - counts what a GPU would have to do while launches are interpreted (RAVEL_PTX,
+ * `count=FILE`). The file gets a line for each launch and for each copy, each an object of
+ * JSON; `lab/check counts` reads them. A program may append lines of its own, to say which
+ * lines belong to what.
  *
  *     {"launch": its kernel's name in the module,
  *      "instructions": executed by warps,
- *      "loads": [sectors, bytes wanted], "stores": likewise, "atomics": likewise,
+ *      "loads": [sectors, bytes wanted], "stores": and "atomics": the same pair,
  *      "blocks", "threads": of a block, "shared": bytes of a block,
  *      "touched": bytes that the launch alone has to move,
  *      "wavefronts", "least_wavefronts", "round_trips": traffic.hpp}
  *     {"copy": bytes, "way": "in", "out", "on" (the device) or "fill"}
  *
- * Warps run in step.
+ * The lanes of a warp run in step.
  */
 #ifndef RAVEL_PTX_COUNTING_HPP
 #define RAVEL_PTX_COUNTING_HPP
@@ -50,7 +50,7 @@ public:
   void executed(uint32_t block, uint32_t warp, const instruction &, lanes,
                 const uint64_t *addresses) override;
 
-  /* What the host does. */
+  /* Count what the host does. */
   void copied(uint64_t to, uint64_t from, uint64_t bytes);
   void filled(uint64_t bytes);
 
@@ -61,7 +61,7 @@ private:
   touched_bytes touched_;
   const launch_of *launch_ = nullptr;
   launch_counts counts_;
-  std::unordered_map<uint32_t, std::vector<round_trips>> trips_; /* by block, warp */
+  std::unordered_map<uint32_t, std::vector<round_trips>> trips_; /* by block and warp */
 
   void global_access(const instruction &, lanes, const uint64_t *addresses);
   void shared_access(const instruction &, lanes, const uint64_t *addresses);

@@ -83,7 +83,7 @@ void device::execute_launch(const launch_of &l) {
   execute(l, o, memory_, pool_, counts_[l.of], watching, weak_.get());
 }
 
-/* Memory that nobody allocated here is the host's. */
+/* Memory that nobody allocated here belongs to the host. */
 void device::check_range(const char *what, uint64_t address, uint64_t bytes) const {
   const area *a = memory_.find(address);
   if (a == nullptr || address + bytes <= a->end) return;
@@ -118,8 +118,8 @@ void device::returned(uint64_t address, uint64_t bytes) {
 
 /* ---- coverage ---- */
 
-/* Of kernels in the order of their first launches: kernel, index, line, groups, threads, taken,
- * diverged, instruction, with tabs between them. */
+/* Writes the kernels in the order of their first launches, a line for each instruction: kernel,
+ * index, line, groups, threads, taken, diverged, instruction, with tabs between them. */
 void device::write_coverage() const {
   if (options_.coverage.empty()) return;
   FILE *f = fopen(options_.coverage.c_str(), "a");

@@ -1,7 +1,7 @@
 /* device.hpp - a device that interprets PTX: memory, modules, and commands in order.
  *
- * A command is executed at once, or some time later (options.hpp, `late`). What goes wrong in
- * one loses the device: its text stays, and nothing is executed from then on, as on a GPU.
+ * A command is executed at once, or some time later (options.hpp, `late`). An error in a
+ * command loses the device, as on a GPU: its text stays, and nothing is executed from then on.
  */
 #ifndef RAVEL_PTX_DEVICE_HPP
 #define RAVEL_PTX_DEVICE_HPP
@@ -27,7 +27,7 @@ public:
   device(const device &) = delete;
   device &operator=(const device &) = delete;
 
-  /* A module stays as long as the device; throws `error`. */
+  /* Loads a module, which stays as long as the device. Throws `error`. */
   module *load(std::string text);
 
   /* -- commands -- */
@@ -36,12 +36,13 @@ public:
   void fill(uint64_t to, uint8_t byte, uint64_t bytes);
   void taken(uint64_t address, uint64_t bytes);
   void returned(uint64_t address, uint64_t bytes);
-  /* Executes all of them. */
+  /* Executes all commands. */
   void finish();
-  /* The host looks whether they are done: true if they are. A late device does one more. */
+  /* Returns whether all commands are done, which the host asks. A late device executes one
+   * more. */
   bool look();
 
-  /* What was lost it; empty while it works. */
+  /* Returns what made the device lost; empty while it works. */
   const std::string &fault() const { return fault_; }
   const options &how() const { return options_; }
   ptx::memory &memory() { return memory_; }

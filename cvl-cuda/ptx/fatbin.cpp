@@ -47,7 +47,7 @@ std::string decompressed(const char *from, size_t bytes) {
 std::string contents(const char *from, size_t bytes) {
   std::string text(from, bytes);
   if (text.find(".version") == std::string::npos) text = decompressed(from, bytes);
-  return std::string(text.c_str()); /* up to the zeros behind it */
+  return std::string(text.c_str()); /* without the zeros behind it */
 }
 
 } // namespace

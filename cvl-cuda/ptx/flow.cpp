@@ -32,8 +32,8 @@ edges reversed(const edges &after) {
   return before;
 }
 
-/* The instructions from which the end can be reached, each after those below it in a
- * depth-first search from the end: the end comes last. */
+/* Returns the instructions from which the end can be reached. Each comes after those below it
+ * in a depth-first search from the end, so the end comes last. */
 std::vector<uint32_t> post_order(const edges &before) {
   const uint32_t end = (uint32_t)before.size() - 1;
   std::vector<uint32_t> order;

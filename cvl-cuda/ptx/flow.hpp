@@ -1,7 +1,7 @@
 /* flow.hpp - where the lanes of a warp that diverge at a branch meet again.
  *
  * Hardware lets them meet at the branch's immediate post-dominator: the first instruction that
- * every way from the branch to the kernel's end leads through.
+ * is on every path from the branch to the kernel's end.
  */
 #ifndef RAVEL_PTX_FLOW_HPP
 #define RAVEL_PTX_FLOW_HPP
@@ -13,10 +13,10 @@
 namespace ravel {
 namespace ptx {
 
-/* The immediate post-dominator of each instruction; code.size() stands for the kernel's end,
- * where also meets what never comes to an end. */
+/* Returns the immediate post-dominator of each instruction. code.size() stands for the kernel's
+ * end; paths that never end meet there, too. */
 std::vector<uint32_t> post_dominators(const kernel &);
-/* The first instruction that post-dominates both, or is one of them. */
+/* Returns the first instruction that post-dominates both, or is one of them. */
 uint32_t meeting_point(const std::vector<uint32_t> &post_dominators, uint32_t a, uint32_t b);
 
 } // namespace ptx

@@ -15,7 +15,7 @@ namespace ptx {
 
 struct form {
   const statement &s;
-  std::string name; /* with all that is no type */
+  std::string name; /* with all modifiers that are no types */
   std::vector<type> types;
 
   explicit form(const statement &of) : s(of) {
@@ -44,7 +44,7 @@ struct form {
     for (size_t k = 1; k < s.opcode.size(); k++) all += "." + s.opcode[k];
     throw error(std::string(what) + " " + all);
   }
-  /* Throws if there is a modifier beside types and these. */
+  /* Throws if there is a modifier other than types and these. */
   void only_modifiers(std::initializer_list<const char *> known) const {
     for (size_t k = 1; k < s.opcode.size(); k++) {
       if (type_named(s.opcode[k]) != NO_TYPE) continue;

@@ -18,7 +18,7 @@ enum : uint32_t { NEVER = UINT32_MAX };
 enum { SHARED_PATTERN = 0x5a };
 } // namespace
 
-/* Lanes that run apart, and where they meet those of the path below (IN_STEP). */
+/* Lanes that run apart, and where they meet the lanes of the path below (IN_STEP). */
 struct path {
   lanes of;
   uint32_t meets;
@@ -46,7 +46,7 @@ struct block_state {
   uint32_t number = 0;
   std::vector<warp_state> warps;
   std::vector<uint8_t> shared, shared_written, local;
-  const kernel *filled_for = nullptr; /* whose constants are in the registers */
+  const kernel *filled_for = nullptr; /* the kernel whose constants are in the registers */
   bool done() const {
     return std::all_of(warps.begin(), warps.end(),
                        [](const warp_state &w) { return w.live == 0; });
@@ -66,18 +66,18 @@ struct machine final : executor {
   std::vector<executions> &counts;
   const std::vector<observer *> &observers;
   weak_memory *weak;
-  const bool mixes;                 /* gives_way */
+  const bool mixes;                 /* see gives_way */
   const access_of *drawn = nullptr; /* a delayed load that is repeated */
   std::vector<std::unique_ptr<block_state>> resident;
   block_pool &pool;
-  std::vector<area> areas; /* of each instruction, the last one that it accessed */
+  std::vector<area> areas; /* for each instruction, the area that it accessed last */
   std::vector<uint32_t> post_dominator;
   block_state *block = nullptr;
   warp_state *warp = nullptr;
   uint32_t warp_number = 0;
   uint64_t random_state, steps = 0;
   uint64_t looks = 0; /* accesses by which a thread may wait for another */
-  uint64_t clock = 0; /* the times that were asked for */
+  uint64_t clock = 0; /* how often the time was asked for */
   size_t turns = 0;
   uint64_t addresses[WARP];
 
@@ -90,7 +90,7 @@ struct machine final : executor {
     if (o.how == IN_STEP) post_dominator = post_dominators(k);
   }
 
-  /* xorshift64. */
+  /* Returns the next number of xorshift64. */
   uint64_t random() {
     random_state ^= random_state << 13;
     random_state ^= random_state >> 7;
@@ -98,9 +98,10 @@ struct machine final : executor {
     return random_state;
   }
 
-  /* ---- what is wrong ---- */
+  /* ---- errors ---- */
 
-  /* `5 of 8', of several dimensions with the coordinates: `5 (1, 2, 0) of 8'. */
+  /* Returns `5 of 8', or with the coordinates if there are several dimensions: `5 (1, 2, 0) of
+   * 8'. */
   static std::string numbered(uint32_t number, const extent &of) {
     std::string text = std::to_string(number);
     if (of.count() != of.x) {
@@ -213,7 +214,8 @@ struct machine final : executor {
 
   /* ---- weak memory ---- */
 
-  /* What the access reads or writes; a load that is delayed sees something for now. */
+  /* Returns what the access reads or writes. A load that is delayed sees a provisional
+   * value. */
   uint8_t *seen(unsigned lane, const access_of &a) {
     if (!warp->delayed.empty()) {
       draw_delayed([&](const delayed_load &d) {
@@ -226,8 +228,8 @@ struct machine final : executor {
     warp->delayed.push_back({lane, a});
     return a.memory;
   }
-  /* Draws the values of those delayed loads for which `now` holds: the load is executed again,
-   * whatever its address registers hold by now. */
+  /* Draws the values of those delayed loads for which `now` holds. The load is executed again,
+   * whatever its address registers now hold. */
   template <class F> void draw_delayed(F now) {
     std::vector<delayed_load> &all = warp->delayed;
     for (size_t n = 0; n < all.size();) {
@@ -245,7 +247,7 @@ struct machine final : executor {
   void draw_all(lanes of) {
     draw_delayed([&](const delayed_load &d) { return of >> d.lane & 1; });
   }
-  /* Before an instruction: the loads whose registers it names. */
+  /* Draws, before an instruction, the loads whose registers it names. */
   void draw_named(const instruction &i, lanes of) {
     draw_delayed([&](const delayed_load &d) {
       const instruction &load = *d.access.by;
@@ -271,7 +273,7 @@ struct machine final : executor {
     }
   }
 
-  /* A microsecond a look, since the launch began: the same on every run. */
+  /* Each query of the time advances it by a microsecond, so every run sees the same times. */
   uint64_t time() override { return 1000 * ++clock; }
 
   /* ---- blocks ---- */
@@ -353,7 +355,7 @@ struct machine final : executor {
 
   /* ---- lanes that meet ---- */
 
-  /* Whether all threads that have not ended wait at the barrier; then they go on. */
+  /* Opens the barrier if all threads that have not ended wait at it. */
   void try_block_barrier() {
     lanes any = 0;
     for (const warp_state &w : block->warps) {
@@ -377,7 +379,7 @@ struct machine final : executor {
     }
     return pc;
   }
-  /* The vote of all threads, as the barrier's handler wants it. */
+  /* Counts the vote of all threads, as the barrier's handler wants it. */
   uint32_t count_votes(const instruction &i) {
     uint32_t votes = 0, threads = 0;
     for (warp_state &w : block->warps) {
@@ -436,7 +438,7 @@ struct machine final : executor {
     if (i.counted != BARRIER) return;
     for (observer *o : observers) o->lanes_met(block->number, warp_number, l);
   }
-  /* The masks of a planted defect. */
+  /* Returns the masks of a planted defect. */
   const uint32_t *without_highest(const instruction &i, lanes l, uint32_t (&fewer)[WARP]) {
     const uint32_t *mask = lane<uint32_t>(i.e);
     for_lanes(l, [&](unsigned at) {
@@ -444,7 +446,8 @@ struct machine final : executor {
     });
     return fewer;
   }
-  /* A group at a WARP_SYNC; true if all that it names are there and it goes on at once. */
+  /* Lets a group arrive at a WARP_SYNC. Returns true if all lanes that it names are there, so
+   * that it goes on at once. */
   bool arrive(const instruction &i, lanes l) {
     uint32_t fewer[WARP];
     const uint32_t *mask = i.narrowed ? without_highest(i, l, fewer) : lane<uint32_t>(i.e);
@@ -476,7 +479,7 @@ struct machine final : executor {
     try_block_barrier();
     if (warp->at_sync) try_warp_sync();
   }
-  /* Lanes wait; they stay at the instruction. */
+  /* Lets lanes wait at the instruction. */
   void wait_at(const instruction &i, lanes now, uint32_t at) {
     set_pc(now, at);
     if (i.counted == BARRIER) draw_all(now);
@@ -492,13 +495,13 @@ struct machine final : executor {
     for (observer *o : observers) o->executed(block->number, warp_number, i, now, addresses);
   }
 
-  /* With weak memory a group is often interrupted behind a strong access: what others do
-   * just then is what matters. */
+  /* With weak memory a group is often interrupted after a strong access, since what others do
+   * just then matters most. */
   bool gives_way(uint64_t looked) { return mixes && looks != looked && random() % 2; }
 
-  /* Runs lanes that are at one instruction until they wait, diverge, end, come to one in
-   * [meet, meet_last], or `most` instructions are done. Gives the lanes that could go on, which
-   * are at one instruction: warp->at. */
+  /* Runs lanes that are at one instruction. They run until they wait, diverge, end or come to
+   * an instruction in [meet, meet_last], or until `most` instructions are done. Returns the
+   * lanes that could go on; they are at one instruction: warp->at. */
   lanes run_group(lanes l, uint64_t most, uint32_t meet, uint32_t meet_last) {
     uint32_t at = warp->at[__builtin_ctz(l)];
     const instruction *code = k.code.data();
@@ -580,9 +583,9 @@ struct machine final : executor {
     throw error(readable(k.label) + ": no end after " + std::to_string(steps) +
                 " instructions of groups");
   }
-  /* After so many instructions it is asked whether a group waits in a loop for another. */
+  /* After so many instructions a group may be waiting in a loop for another. */
   enum { SPIN = 1000 };
-  /* Runs a group; true if it may have waited for others all the time. */
+  /* Runs a group. Returns true if it may have waited for others all the time. */
   bool spins(lanes group, uint32_t meet, uint32_t meet_last) {
     const uint64_t before = steps, looked = looks;
     run_group(group, SPIN, meet, meet_last);
@@ -590,8 +593,8 @@ struct machine final : executor {
     return steps - before >= SPIN && looks != looked;
   }
 
-  /* The lanes that are furthest behind; after an interruption those that come next, so that
-   * lanes which wait for others in a loop do not keep them from running. */
+  /* Returns the lanes that are furthest behind. After an interruption it returns those that
+   * come next, so that lanes that wait for others in a loop do not keep them from running. */
   lanes behind(uint32_t &next_pc) {
     const lanes can = warp->runnable();
     uint32_t pc = NEVER, lowest = NEVER;
@@ -612,7 +615,8 @@ struct machine final : executor {
     });
     return group;
   }
-  /* One block's warps, each as far as it gets or until it has spun. True if one ran. */
+  /* Runs one block's warps, each as far as it gets or until it has spun. Returns whether one
+   * ran. */
   bool turn_in_order(block_state &b) {
     bool ran = false;
     for (uint32_t w = 0; w < b.warps.size(); w++) {
@@ -629,7 +633,7 @@ struct machine final : executor {
     return ran;
   }
 
-  /* Any warp of a block that has lanes to run. */
+  /* Runs any warp of a block that has lanes to run. */
   bool turn_seeded(block_state &b) {
     uint32_t can = 0, number = 0;
     for (const warp_state &w : b.warps) can += w.runnable() != 0;
@@ -656,7 +660,8 @@ struct machine final : executor {
     return same;
   }
 
-  /* The warp's paths are a stack: the last one runs until it meets the one below. */
+  /* Runs the paths of a warp, which are a stack: the last one runs until it meets the one
+   * below. */
   bool turn_in_step(block_state &b) {
     bool ran = false;
     for (uint32_t w = 0; w < b.warps.size(); w++) {
@@ -669,7 +674,7 @@ struct machine final : executor {
     }
     return ran;
   }
-  /* False if others have to run first. */
+  /* Runs the last path. Returns false if other lanes must run first. */
   bool run_path() {
     std::vector<path> &paths = warp->paths;
     while (paths.size() > 1 && (paths.back().of & warp->live) == 0) paths.pop_back();
@@ -696,7 +701,7 @@ struct machine final : executor {
     for_lanes(of, [&](unsigned lane) { here |= (lanes)(warp->at[lane] == pc) << lane; });
     return here;
   }
-  /* Lanes at several instructions: a path for each but the one where they meet. */
+  /* Splits lanes at several instructions: each gets a path, except the one where they meet. */
   void split_path(lanes group) {
     uint32_t meet = warp->at[__builtin_ctz(group)];
     for_lanes(group, [&](unsigned lane) {
@@ -707,7 +712,7 @@ struct machine final : executor {
       if (warp->at[__builtin_ctz(here)] != meet) warp->paths.push_back({here, meet});
     }
   }
-  /* The path on top waits for lanes below it: those come first. */
+  /* Takes another path if the one on top waits for lanes below it. */
   bool take_other_path() {
     lanes above = 0;
     for (size_t n = warp->paths.size(); n-- > 0;) {
@@ -715,7 +720,7 @@ struct machine final : executor {
       const lanes group = below.of & warp->runnable() & ~above;
       above |= below.of;
       if (group == 0 || n + 1 == warp->paths.size()) continue;
-      /* Not only to where it would meet those that wait for it. */
+      /* That path runs to the end: it must not stop where the waiting lanes would meet it. */
       warp->paths.push_back({group, (uint32_t)k.code.size()});
       return true;
     }
@@ -738,7 +743,7 @@ struct machine final : executor {
                 ": its threads wait for each other for ever" + waiting_at);
   }
 
-  /* A turn of some resident block. */
+  /* Gives a turn to some resident block. */
   void turn() {
     const size_t n = (options.how == SEEDED ? random() : turns++) % resident.size();
     block_state &b = *resident[n];

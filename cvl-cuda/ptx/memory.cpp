@@ -13,13 +13,13 @@ static uint64_t cuda_memory_rounded(uint64_t n, uint64_t align) {
   return (n + align - 1) / align * align;
 }
 
-/* Addresses without memory behind them; 0 if the system refuses so many. */
+/* Reserves addresses without memory behind them. Returns 0 if the system refuses so many. */
 static uint64_t memory_reserve(uint64_t bytes) {
   void *p = mmap(nullptr, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   return p == MAP_FAILED ? 0 : (uint64_t)p;
 }
 
-/* Zeros, of which only what is touched takes memory. */
+/* Returns zeros; only those that are touched take memory. */
 static uint8_t *bits_for(uint64_t bytes) {
   void *p = mmap(nullptr, bytes / 8, PROT_READ | PROT_WRITE,
                  MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);

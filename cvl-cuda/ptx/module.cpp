@@ -1,4 +1,4 @@
-/* module.cpp - see instruction.hpp: from the text of a kernel to its code. */
+/* module.cpp - makes the code of a kernel from its text: see instruction.hpp. */
 #include <stdio.h>
 #include <string.h>
 
@@ -48,7 +48,7 @@ struct assembler final : operand_source {
   const module &m;
   std::vector<std::map<std::string, slot>> scopes{1};
   std::map<std::string, uint32_t> labels;
-  std::map<uint32_t, std::string> branches; /* instruction: label */
+  std::map<uint32_t, std::string> branches; /* by instruction: its label */
   std::map<std::string, uint64_t> symbols;  /* offsets in the spaces of block and parameters */
   std::map<std::string, space> spaces;
   std::map<std::pair<uint64_t, unsigned>, slot> constants;
@@ -68,7 +68,7 @@ struct assembler final : operand_source {
     slot s;
     s.at = k.register_bytes;
     s.stride = (uint8_t)bytes_a_lane;
-    k.register_bytes += bytes_a_lane ? bytes_a_lane * WARP : 8; /* a predicate: padded */
+    k.register_bytes += bytes_a_lane ? bytes_a_lane * WARP : 8; /* a predicate is padded */
     return s;
   }
   slot new_register(type t) { return new_register(t == PRED ? 0 : std::max(2u, bytes_of(t))); }
@@ -161,8 +161,9 @@ struct assembler final : operand_source {
       k.parameters.push_back({k.parameter_bytes - bytes, bytes});
     }
   }
-  /* Shared memory first, since what a launch adds to it (`extern`, without a size) lies behind
-   * the rest. A module's own is given to the kernels that name it. */
+  /* Declares shared memory first, since memory that a launch adds (`extern`, without a size)
+   * lies behind the rest. The module's own shared memory is given to the kernels that name
+   * it. */
   void declare_shared(const std::vector<statement> &body, const kernel_text &text) {
     for (const statement &s : body) {
       now = &s;
@@ -178,7 +179,7 @@ struct assembler final : operand_source {
       }
     }
   }
-  /* `.reg .b32 %r<10>` or `.reg .pred p, q`. */
+  /* Declares registers: `.reg .b32 %r<10>` or `.reg .pred p, q`. */
   void declare_registers(const std::string &text) {
     const size_t space = text.find_first_of(" \t");
     const type t = type_named(text.substr(1, space - 1));
@@ -296,8 +297,8 @@ module::module(std::string source,
   for (const kernel_text &k : text.kernels) texts_[k.name] = &k;
 }
 
-/* How many characters from s[i] on say where the kernel is rather than what it does: its own
- * name, which its parameters have, and its number in the module, which its labels have
+/* Returns how many characters from s[i] on depend on where the kernel is, not on what it does:
+ * its own name, which its parameters have, or its number in the module, which its labels have
  * ($L__BB2_5). */
 static size_t length_of_place(const kernel &k, const std::string &s, size_t i) {
   static const std::string label = "$L__BB";
@@ -306,11 +307,11 @@ static size_t length_of_place(const kernel &k, const std::string &s, size_t i) {
   return std::min(s.find('_', i + label.size()), s.size()) - i;
 }
 
-/* FNV-1a, of 32 bits: the same wherever the kernel is. */
+/* Returns FNV-1a, of 32 bits. It does not depend on where the kernel is. */
 static uint32_t module_digest_of(const kernel &k) {
   uint32_t digest = 2166136261u;
   for (const std::string &statement : k.text) {
-    /* The byte 0 behind it, too. */
+    /* The final zero byte counts, too. */
     for (size_t i = 0; i <= statement.size(); i++) {
       while (const size_t n = length_of_place(k, statement, i)) i += n;
       digest = (digest ^ (uint8_t)statement.c_str()[i]) * 16777619u;

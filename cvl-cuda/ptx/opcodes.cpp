@@ -1,8 +1,8 @@
-/* opcodes.cpp - the handlers of instructions, and which of them an opcode means.
+/* opcodes.cpp - the handlers of instructions, and the handler that each opcode gets.
  *
- * opcodes.def is the table of what is computed; here it becomes a row of handlers for each
- * opcode, one for each type. Opcodes that access memory, convert, or exchange values between
- * lanes follow below, each with its own functions.
+ * opcodes.def is the table of meanings. Here it becomes a row of handlers for each opcode, one
+ * for each type. Opcodes that access memory, convert, or exchange values between lanes follow
+ * below, each with its own functions.
  */
 #include <math.h>
 
@@ -17,7 +17,7 @@ namespace ravel {
 namespace ptx {
 namespace {
 
-/* ---- what the table's meanings use ---- */
+/* ---- functions that the table's meanings use ---- */
 
 template <class T> struct wider;
 template <> struct wider<uint16_t> { typedef uint32_t type; };
@@ -51,7 +51,7 @@ template <class T> T remainder_of(T x, T y) {
   if (std::is_signed<T>::value && y == (T) ~(T)0) return 0;
   return (T)(x % y);
 }
-/* A number rather than a NaN, and -0 before +0. */
+/* Prefers a number to a NaN, and -0 to +0. */
 template <class T> T least(T x, T y) {
   if (x != x) return y;
   if (y != y) return x;
@@ -73,7 +73,7 @@ uint32_t permuted_bytes(uint32_t x, uint32_t y, uint32_t selectors) {
   for (unsigned k = 0; k < 4; k++) {
     const unsigned selector = selectors >> 4 * k & 15;
     uint32_t b = (uint32_t)(bytes >> 8 * (selector & 7)) & 255;
-    if (selector & 8) b = b & 128 ? 255 : 0; /* the sign, everywhere */
+    if (selector & 8) b = b & 128 ? 255 : 0; /* the sign in all bits */
     r |= b << 8 * k;
   }
   return r;
@@ -117,7 +117,7 @@ template <class T, class F> void compare(const instruction &i, executor &x, lane
   r = (r & ~l) | p;
 }
 
-/* The meaning of each row as a type with a function `of`. */
+/* The meaning of each row, as a type with a function `of`. */
 #define ONE(ID, NAME, TYPES, CLASS, R)                                                         \
   struct ID {                                                                                  \
     template <class T> static T of(T x) { return R; }                                          \
@@ -156,7 +156,7 @@ struct row {
   handler of[TYPES];
 };
 
-/* H<T, F> for each type of a set; types outside of it are not even compiled. */
+/* Gives H<T, F> for each type of a set. Types outside of it are not even compiled. */
 template <type_set SET, type T> constexpr bool in = (SET & only(T)) != 0;
 #define RAVEL_PTX_TYPED(SHAPE)                                                                 \
   template <class F, type_set SET> struct typed_##SHAPE {                                      \
@@ -210,7 +210,8 @@ const std::vector<row> &rows() {
   return all;
 }
 
-/* Modifiers that say how floats are rounded: the only way here, or any way. */
+/* Returns the name without the modifiers that say how floats are rounded. To the nearest is the
+ * only way here; div, rcp and sqrt may also be approximate. */
 std::string without_rounding(const form &f) {
   std::string name = f.base();
   const bool near = name == "div" || name == "rcp" || name == "sqrt";
@@ -298,7 +299,7 @@ template <class T> void select(const instruction &i, executor &x, lanes l) {
   const lanes p = x.predicate(i.c);
   for_lanes(l, [=](unsigned k) { r[k] = p >> k & 1 ? a[k] : b[k]; });
 }
-/* Of registers as bits. */
+/* Gives the handler for registers as bits. */
 template <template <class> class H> handler by_width(unsigned bytes) {
   return bytes == 2   ? H<uint16_t>::run
          : bytes == 4 ? H<uint32_t>::run
@@ -312,7 +313,7 @@ template <class T> struct selecting {
   static void run(const instruction &i, executor &x, lanes l) { select<T>(i, x, l); }
 };
 
-/* {a, b} as one value, and back. */
+/* Makes one value of {a, b}; unpack does the reverse. */
 void pack(const instruction &i, executor &x, lanes l) {
   for_lanes(l, [&](unsigned k) {
     uint64_t v = 0;
@@ -355,7 +356,7 @@ void encode_packed(const form &f, operand_source &o, instruction &i, bool packs)
   i.run = packs ? pack : unpack;
 }
 
-/* Other registers that are read only do not change while a thread runs. */
+/* Reads the timer. Other read-only registers do not change while a thread runs. */
 void read_timer(const instruction &i, executor &x, lanes l) {
   const uint64_t now = x.time();
   for_lanes(l, [&](unsigned k) { write_wide(x.registers, i.d, k, now); });
@@ -400,7 +401,7 @@ void encode_selp(const form &f, operand_source &o, instruction &i) {
   i.run = by_width<selecting>(bytes_of(f.last()));
 }
 
-/* The next integer in a direction, for float to integer and float to float. */
+/* How a float is rounded to the next integer: from float to integer and from float to float. */
 enum rounding { NEAREST, TO_ZERO, DOWN, UP };
 template <class T> T round_to(rounding r, T x) {
   return r == NEAREST   ? std::nearbyint(x)
@@ -425,7 +426,7 @@ template <class D, class S> uint64_t saturated(S x) {
   return x <= 0 ? 0 : (uint64_t)x;
 }
 
-/* D from S; a float's rounding is in `count`. */
+/* Converts an S to a D; `count` has the rounding of a float. */
 template <class D, class S> uint64_t converted(const instruction &i, S x) {
   if constexpr (std::is_floating_point<D>::value) {
     D r = (D)x;
@@ -502,7 +503,7 @@ void encode_convert(const form &f, operand_source &o, instruction &i) {
   i.run = conversion(d, s);
 }
 
-/* ---- bits in more or less than the operand's type ---- */
+/* ---- results with more or fewer bits than the operand's type ---- */
 
 template <class T> void count_ones(const instruction &i, executor &x, lanes l) {
   for_lanes(l, [&](unsigned k) {
@@ -517,7 +518,8 @@ template <class T> void leading_zeros(const instruction &i, executor &x, lanes l
     x.lane<uint32_t>(i.d)[k] = zeros - (64 - (uint32_t)BITS_OF(T));
   });
 }
-/* The position of the highest bit that is not the sign's; all ones if there is none. */
+/* Gives the position of the highest bit that differs from the sign; all ones if there is
+ * none. */
 template <class T> void highest_bit(const instruction &i, executor &x, lanes l) {
   for_lanes(l, [&](unsigned k) {
     T v = read_as<T>(x.registers, i.a, k);
@@ -536,8 +538,8 @@ template <class T> void insert_field(const instruction &i, executor &x, lanes l)
     x.lane<T>(i.d)[k] = (T)((into & ~mask) | (moved & mask));
   });
 }
-/* Above the field: zeros, or copies of its highest bit, or of the operand's where it is
- * shorter. */
+/* Above the field come zeros, or copies of its highest bit; or copies of the operand's highest
+ * bit if the field reaches beyond the operand. */
 template <class T> void extract_field(const instruction &i, executor &x, lanes l) {
   for_lanes(l, [&](unsigned k) {
     const T v = x.lane<T>(i.a)[k];
@@ -569,7 +571,7 @@ struct bit_row {
   const char *name;
   type of;
   handler run;
-  uint8_t operands; /* of its type; then come those of u32 */
+  uint8_t operands; /* operands of its type; those of u32 follow */
   uint8_t counts;
 };
 const bit_row bit_rows[] = {
@@ -602,7 +604,7 @@ bool encode_bits(const form &f, operand_source &o, instruction &i) {
 
 enum { USES_CARRY = 1, SETS_CARRY = 2, SUBTRACTS = 4 };
 
-/* x + y + carry, or x - y - borrow; the bit is kept for each lane. */
+/* Computes x + y + carry, or x - y - borrow. The carry bit is kept for each lane. */
 template <class T, int HOW> void with_carry(const instruction &i, executor &x, lanes l) {
   for_lanes(l, [&](unsigned k) {
     const T a = x.lane<T>(i.a)[k], b = x.lane<T>(i.b)[k];
@@ -646,7 +648,7 @@ bool encode_carry(const form &f, operand_source &o, instruction &i) {
 
 /* ---- memory ---- */
 
-/* T: of an element in memory. */
+/* T is the type of an element in memory. */
 template <class T> void load(const instruction &i, executor &x, lanes l) {
   for_lanes(l, [&](unsigned k) {
     const uint8_t *from =
@@ -665,7 +667,7 @@ template <class T> void store_lane(const instruction &i, executor &x, unsigned k
     memcpy(to + e * sizeof v, &v, sizeof v);
   }
 }
-/* In an order that is the scheduler's. */
+/* Calls f for each lane, in an order that the scheduler chooses. */
 template <class F> void in_some_order(executor &x, lanes l, F f) {
   const unsigned first = x.first_lane();
   for_lanes(l >> first << first, f);
@@ -675,7 +677,7 @@ template <class T> void store(const instruction &i, executor &x, lanes l) {
   in_some_order(x, l, [&](unsigned k) { store_lane<T>(i, x, k); });
 }
 
-/* As in `st.shared`; without one, a generic address. */
+/* Sets the space of `st.shared` and the like. Without a space, the address is generic. */
 void space_of(const form &f, instruction &i) {
   static const struct {
     const char *name;
@@ -897,7 +899,7 @@ bool encode_fence(const form &f, instruction &i) {
 
 enum shuffle_mode { SHUFFLE_UP, SHUFFLE_DOWN, SHUFFLE_BUTTERFLY, SHUFFLE_INDEX };
 
-/* The lane that lane k reads, and whether it is inside of its segment of the warp. */
+/* Returns the lane that lane k reads, and whether it is inside the segment of the warp. */
 template <shuffle_mode MODE>
 unsigned source_lane(unsigned k, uint32_t b, uint32_t c, bool &in) {
   const uint32_t distance = b & 31, clamp = c & 31, segment = c >> 8 & 31;
@@ -972,7 +974,8 @@ void encode_vote(const form &f, operand_source &o, instruction &i) {
 
 /* ---- barriers and branches ---- */
 
-/* The scheduler gives the vote of all threads in `participants`: any, all, or their number. */
+/* Stores the vote of all threads, which the scheduler gives in `participants`: any, all, or
+ * their number. */
 void barrier_vote(const instruction &i, executor &x, lanes l) {
   lanes &r = x.predicate(i.d);
   r = (r & ~l) | (x.participants ? l : 0);
@@ -991,7 +994,7 @@ void encode_warp_barrier(const form &f, operand_source &o, instruction &i) {
   i.control_of = WARP_SYNC;
   i.counted = BARRIER;
 }
-/* What is counted in a vote: `count` 1 any, 2 all, 3 how many. */
+/* `count` says what a vote gives: 1 any, 2 all, 3 how many. */
 void encode_barrier(const form &f, operand_source &o, instruction &i) {
   if (f.has("warp")) return encode_warp_barrier(f, o, i);
   f.only_modifiers({"sync", "cta", "red", "or", "and", "popc", "aligned"});
@@ -1010,7 +1013,7 @@ void encode_barrier(const form &f, operand_source &o, instruction &i) {
   i.run = i.count == 3 ? barrier_count : barrier_vote;
 }
 
-/* The schedule is not asked. */
+/* Does nothing: the instruction is a hint for the schedule. */
 void no_effect(const instruction &, executor &, lanes) {}
 bool encode_control(const form &f, operand_source &o, instruction &i) {
   const std::string &n = f.base();

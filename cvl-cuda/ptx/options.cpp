@@ -19,7 +19,7 @@ word word_of(const std::string &text) {
   return {text.substr(0, equals), text.substr(equals + 1)};
 }
 
-/* A number above 0; throws. */
+/* Returns a number above 0. Throws if it is not one. */
 uint64_t number(const word &w, const std::string &digits) {
   char *end = nullptr;
   const unsigned long long n = strtoull(digits.c_str(), &end, 0);
@@ -48,7 +48,7 @@ bool set_number(options &o, const word &w) {
   return true;
 }
 
-/* KERNEL@N. */
+/* Reads KERNEL@N. */
 void set_mutation(mutation &m, const word &w) {
   const size_t at = std::min(w.value.rfind('@'), w.value.size());
   char *end = nullptr;

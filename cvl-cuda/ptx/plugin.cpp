@@ -1,4 +1,4 @@
-/* plugin.cpp - the back end cuda-ptx: the CUDA module, its kernels interpreted. */
+/* plugin.cpp - the back end cuda-ptx: the CUDA module with interpreted kernels. */
 #include "cvl-cuda/cuda/module.hpp"
 #include "cvl-cuda/ptx/runtime.hpp"
 #include "cvl-cuda/variants/paper.hpp"

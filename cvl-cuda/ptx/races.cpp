@@ -9,8 +9,8 @@ namespace ptx {
 enum { MOST_LOADS = 32, PAGE_BYTES = 4096, WORD = 8 };
 
 /* While all accesses of a launch to a word have one width, the cell of an element's first byte
- * stands for all of its bytes; from the first access of another width on, each byte has its
- * own. */
+ * stands for all its bytes. From the first access of another width on, each byte has its own
+ * cell. */
 struct races::word {
   uint64_t launch = 0;
   unsigned width = 1;
@@ -44,7 +44,7 @@ races::page &races::page_of(uint64_t address) {
   return *last_;
 }
 
-/* What the cell of an element stands for becomes that of each of its bytes. */
+/* Copies the cell of each element to all its bytes. */
 void races::split(page &p, uint64_t first) {
   word &w = p.words[first / WORD];
   for (unsigned k = 0; k < WORD; k++) {
@@ -54,7 +54,8 @@ void races::split(page &p, uint64_t first) {
   w.width = 1;
 }
 
-/* How many bytes the cell at this address stands for, at an access to an element of so many. */
+/* Returns how many bytes a cell stands for, at an access to an element of so many bytes. Splits
+ * the word's cells if their width is another. */
 unsigned races::width_at(page &p, uint64_t at, unsigned bytes) {
   word &w = p.words[at / WORD];
   if (w.launch != number_) w = {number_, bytes};
@@ -123,7 +124,8 @@ void races::look(cell &c, const moment &m, const clocks::thread_state &t, const 
   c.write = m;
 }
 
-/* Of the elements, each within a word, that an access is to: vectors have several. */
+/* Returns the width of the elements of an access, each of which lies within a word: vectors
+ * have several. */
 static unsigned element_width(uint64_t address, unsigned bytes) {
   const unsigned width = bytes < WORD ? bytes : (unsigned)WORD;
   const bool whole = (width & (width - 1)) == 0 && bytes % width == 0 && address % width == 0;

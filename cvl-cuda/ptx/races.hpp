@@ -1,11 +1,12 @@
-/* races.hpp - two accesses of one launch to the same bytes, one of them a write, that nothing
- * orders: their result is left to chance (PTX ISA, "Memory Consistency Model", data races).
+/* races.hpp - data races: two accesses of one launch to the same bytes, at least one of them a
+ * write, that nothing orders. Their result is left to chance (PTX ISA, "Memory Consistency
+ * Model", data races).
  *
- * What orders accesses of different threads, clocks.hpp says.
- * Accesses that are not weak (volatile, relaxed, atomic) do not race with each other, unless
- * one is of the block's scope and the other of another block.
+ * clocks.hpp says what orders accesses of different threads. Accesses that are not weak
+ * (volatile, relaxed, atomic) do not race with each other, unless one has block scope and the
+ * other belongs to another block.
  *
- * Of the loads of a byte the last few are remembered: a race with a forgotten one is missed.
+ * The last few loads of a byte are remembered: a race with a forgotten one is missed.
  */
 #ifndef RAVEL_PTX_RACES_HPP
 #define RAVEL_PTX_RACES_HPP
@@ -28,16 +29,16 @@ public:
               uint64_t address, unsigned bytes) override;
 
 private:
-  /* Whose accesses it does not race with: strong ones. */
+  /* The threads with whose strong accesses an access does not race. */
   enum strength : uint8_t { NOBODY, OF_BLOCK, OF_ALL };
   struct load {
     moment at;
     strength strong;
   };
   struct cell {
-    uint64_t launch = 0; /* whose accesses these are */
+    uint64_t launch = 0; /* the launch whose accesses these are */
     bool written = false;
-    strength strong = NOBODY; /* the write */
+    strength strong = NOBODY; /* strength of the write */
     moment write{};
     std::vector<load> loads;
   };

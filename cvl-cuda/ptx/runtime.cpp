@@ -1,8 +1,8 @@
-/* runtime.cpp - the calls of the CUDA runtime that the module makes, CUB's included, for one
- * device that interprets PTX. It replaces libcudart: the same objects that are linked
- * with it for a GPU are linked with this.
+/* runtime.cpp - the calls of the CUDA runtime that the module makes, including those of CUB,
+ * for one device that interprets PTX. It replaces libcudart: the objects that are linked with
+ * libcudart for a GPU are linked with this.
  *
- * One lock is held during every call: the device is one host thread's at a time.
+ * One lock is held during every call, so that only one host thread at a time uses the device.
  */
 #include <cuda_runtime_api.h>
 #undef cudaGetDeviceProperties
@@ -31,7 +31,7 @@ enum { SHARED_BYTES = 48 << 10, MOST_SHARED_BYTES = 227 << 10 };
 enum { SHARED_BYTES_OF_PROCESSOR = 228 << 10, RESERVED_SHARED_BYTES = 1 << 10 };
 enum { MOST_BLOCKS_OF_PROCESSOR = 32 };
 
-/* A fat binary of the module, read when one of its kernels is wanted. */
+/* A fat binary of the module, which is read when one of its kernels is wanted. */
 struct binary {
   const void *data;
   module *loaded = nullptr;
@@ -48,18 +48,18 @@ struct call_configuration {
   void *stream;
 };
 
-/* All there is. What programs register when they are loaded comes before main. */
+/* The whole state. Programs register their kernels when they are loaded, before main. */
 struct state {
   std::recursive_mutex lock;
   std::unique_ptr<device> of;
   std::string why_none; /* the options are wrong, or there are no addresses */
   std::vector<std::unique_ptr<binary>> binaries;
   std::unordered_map<const void *, registered> functions;
-  std::unordered_map<const void *, kernel *> kernels; /* known by address of either kind */
+  std::unordered_map<const void *, kernel *> kernels; /* by either address */
   uint64_t calls = 0, allocations = 0;
   int64_t kept = 0;                  /* streams and events that were made and not destroyed */
-  bool said = false;                 /* what was lost the device */
-  cudaError_t refusal = cudaSuccess; /* of the last call that was refused, and why */
+  bool said = false;                 /* the fault of a lost device was printed */
+  cudaError_t refusal = cudaSuccess; /* the last refused call's error and its reason */
   std::string refused;
 
   ~state();
@@ -97,7 +97,7 @@ cudaError_t refuse(cudaError_t e, const std::string &why) {
   return result(e);
 }
 
-/* The device, opened at the first call that wants it; null with a reason. */
+/* Returns the device, which the first call that wants it opens; null with a reason. */
 device *opened() {
   state &s = all();
   if (s.of || !s.why_none.empty()) return s.of.get();
@@ -109,8 +109,8 @@ device *opened() {
   return s.of.get();
 }
 
-/* A fault is printed when it is found: who asks for it may see no more than that there is one.
- */
+/* Prints a fault when it is found: a caller who asks for it may only learn that there is
+ * one. */
 bool faulted(const device &d) {
   state &s = all();
   if (d.fault().empty()) return false;
@@ -119,7 +119,7 @@ bool faulted(const device &d) {
   return true;
 }
 
-/* Whether this call of the runtime is the one that fails. */
+/* Returns whether this call of the runtime is the one that fails. */
 bool fails(const device &d) {
   state &s = all();
   if (++s.calls != d.how().failing_call) return false;
@@ -127,7 +127,7 @@ bool fails(const device &d) {
   return true;
 }
 
-/* A call of the runtime on the device: f(device) gives its result. */
+/* Makes a call of the runtime on the device: f(device) gives its result. */
 template <class F> cudaError_t on_device(F f) {
   state &s = all();
   const std::lock_guard<std::recursive_mutex> hold(s.lock);
@@ -150,7 +150,7 @@ module *module_of(device &d, binary &b) {
   return b.loaded;
 }
 
-/* By the address of its host function, or by what cudaLibraryGetKernel gave. */
+/* Finds a kernel by the address of its host function, or by what cudaLibraryGetKernel gave. */
 kernel *kernel_of(device &d, const void *function) {
   state &s = all();
   const auto known = s.kernels.find(function);
@@ -170,8 +170,8 @@ std::vector<uint8_t> argument_bytes(const kernel &k, void **arguments) {
   return bytes;
 }
 
-/* What a device of this architecture allows (CUDA C++ Programming Guide, "Compute
- * Capabilities"). */
+/* Returns whether a device of this architecture allows such a launch (CUDA C++ Programming
+ * Guide, "Compute Capabilities"). */
 bool allowed(dim3 blocks, dim3 threads, unsigned most_threads) {
   const uint64_t count = (uint64_t)threads.x * threads.y * threads.z;
   return blocks.x > 0 && blocks.y > 0 && blocks.z > 0 && blocks.x <= INT32_MAX &&
@@ -226,8 +226,8 @@ cudaError_t allocate(void **to, size_t bytes, bool of_host) {
   });
 }
 
-/* As on a device, what uses the memory is finished before. A call that fails releases it, too:
- * nobody may try again. */
+/* Finishes the commands first, which may use the memory, as on a device. A call that is made to
+ * fail releases it, too: nobody may try again. */
 cudaError_t release(void *p) {
   if (p == nullptr) return cudaSuccess;
   const std::lock_guard<std::recursive_mutex> hold(all().lock);
@@ -238,7 +238,7 @@ cudaError_t release(void *p) {
   return fails(*d) ? all().refusal : cudaSuccess;
 }
 
-/* A call that asks the device for nothing but may fail like any other. */
+/* Makes a call that asks nothing of the device but may fail like any other. */
 cudaError_t plain_call() {
   return on_device([](device &) { return cudaSuccess; });
 }
@@ -259,7 +259,8 @@ cudaError_t end_handle(void *h) {
   return plain_call();
 }
 
-/* At the end of the process, for tests: what there was to fail, and what nobody gave back. */
+/* Prints at the end of the process, for tests, how many calls could fail, and what nobody gave
+ * back. */
 state::~state() {
   if (!of) return;
   const options &o = of->how();
@@ -293,8 +294,8 @@ cudaError_t attribute(int *value, cudaDeviceAttr which, const options &o) {
   return cudaSuccess;
 }
 
-/* Blocks of a kernel on one multiprocessor: as many as its threads and its shared memory, of
- * which each block takes a little more, allow. Of registers only ptxas knows. */
+/* Sets *blocks to the number of blocks of a kernel on one multiprocessor. Threads limit it, and
+ * shared memory, of which each block takes a little more. Only ptxas knows the registers. */
 cudaError_t blocks_that_fit(int *blocks, const void *function, int threads, size_t shared) {
   return on_device([&](device &d) {
     const kernel *k = kernel_of(d, function);
@@ -309,7 +310,7 @@ cudaError_t blocks_that_fit(int *blocks, const void *function, int threads, size
 
 } // namespace
 
-/* No calls of the runtime: neither counted nor made to fail. */
+/* These are no calls of the runtime: they are neither counted nor made to fail. */
 void block_taken(void *p, size_t bytes) {
   const std::lock_guard<std::recursive_mutex> hold(all().lock);
   if (device *d = opened()) d->taken((uint64_t)p, bytes);
@@ -327,7 +328,7 @@ using namespace ravel::ptx;
 
 extern "C" {
 
-/* ---- what nvcc's objects call when they are loaded (crt/host_runtime.h) ---- */
+/* ---- functions that nvcc's objects call when they are loaded (crt/host_runtime.h) ---- */
 
 void **__cudaRegisterFatBinary(void *wrapper) {
   struct {
@@ -426,7 +427,7 @@ cudaError_t cudaMemGetInfo(size_t *is_free, size_t *all) {
 cudaError_t cudaFree(void *p) {
   return release(p);
 }
-/* Memory that the interpreter did not give is none that kernels see. */
+/* Kernels see no memory that the interpreter did not allocate. */
 cudaError_t cudaHostRegister(void *, size_t, unsigned) {
   return on_device([](device &) {
     return refuse(cudaErrorNotSupported, "memory of the host cannot be registered");
@@ -456,7 +457,7 @@ cudaError_t cudaMemsetAsync(void *to, int byte, size_t bytes, cudaStream_t) {
   });
 }
 
-/* ---- streams and events: one stream, whatever they say ---- */
+/* ---- streams and events: all are one stream ---- */
 
 cudaError_t cudaStreamQuery(cudaStream_t) {
   return on_device([](device &d) { return d.look() ? cudaSuccess : cudaErrorNotReady; });
@@ -576,7 +577,7 @@ cudaError_t cudaGetLastError() {
 cudaError_t cudaPeekAtLastError() {
   return last_error;
 }
-/* What was lost the device, or why the last call was refused; else a general text. */
+/* Returns what made the device lost, or why the last call was refused; else a general text. */
 const char *cudaGetErrorString(cudaError_t e) {
   const std::lock_guard<std::recursive_mutex> hold(all().lock);
   static thread_local std::string text;

@@ -1,4 +1,4 @@
-/* runtime.hpp - calls of the interpreting runtime beside those of CUDA. */
+/* runtime.hpp - calls of the interpreting runtime in addition to those of CUDA. */
 #ifndef RAVEL_PTX_RUNTIME_HPP
 #define RAVEL_PTX_RUNTIME_HPP
 
@@ -7,7 +7,8 @@
 namespace ravel {
 namespace ptx {
 
-/* The back end hands a block of its device memory out, or has it back, as commands in order. */
+/* Say that the back end hands out a block of its device memory, or has it back. Both are
+ * commands, in order. */
 void block_taken(void *, size_t bytes);
 void block_returned(void *, size_t bytes);
 

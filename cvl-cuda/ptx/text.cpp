@@ -1,4 +1,4 @@
-/* text.cpp - see text.hpp. The grammar is that of the PTX ISA's chapter "Syntax". */
+/* text.cpp - see text.hpp. The grammar is in the chapter "Syntax" of the PTX ISA. */
 #include "cvl-cuda/ptx/text.hpp"
 
 #include <ctype.h>
@@ -30,7 +30,7 @@ std::string trimmed(const std::string &s) {
   return s.substr(begin, end - begin);
 }
 
-/* Comments become blanks, so that lines stay what they are. */
+/* Replaces comments by blanks, so that line numbers stay as they are. */
 void blank_comments(std::string &t) {
   for (size_t i = 0; i + 1 < t.size(); i++) {
     if (t[i] != '/' || (t[i + 1] != '/' && t[i + 1] != '*')) continue;
@@ -74,7 +74,7 @@ struct cursor {
     while (at < end && is_word(text[at])) at++;
     return text.substr(begin, at - begin);
   }
-  /* The text up to a character, which is read as well. */
+  /* Returns the text up to a character, and reads past it. */
   std::string until(char c) {
     const size_t begin = at;
     while (at < end && text[at] != c) line += text[at++] == '\n';
@@ -87,7 +87,8 @@ bool is_number(const std::string &w) {
   return !w.empty() && isdigit((unsigned char)w[0]);
 }
 
-/* Digits of C, with U behind them, or the bits of a float: 0f3F800000, 0d... */
+/* Reads digits as in C, perhaps with a U behind them, or the bits of a float: 0f3F800000,
+ * 0d... */
 operand_text number(cursor &r, bool negative) {
   const std::string w = r.word();
   operand_text o;
@@ -103,7 +104,7 @@ operand_text number(cursor &r, bool negative) {
   return o;
 }
 
-/* A name and a constant behind it. */
+/* Reads a name with a constant behind it. */
 operand_text name(cursor &r) {
   operand_text o;
   o.kind = operand_text::NAME;
@@ -151,7 +152,7 @@ std::vector<std::string> words_of(const std::string &opcode) {
     words.push_back(opcode.substr(begin, dot - begin));
   }
   words.push_back(opcode.substr(begin));
-  /* L1::no_allocate and the like are hints, which words do not contain. */
+  /* Words do not contain hints such as L1::no_allocate. */
   return words;
 }
 
@@ -170,7 +171,7 @@ void read_guard(cursor &r, statement &s) {
   s.guard = r.word();
 }
 
-/* The text of what was read, on one line. */
+/* Returns the text that was read, on one line. */
 std::string shown(const cursor &r, size_t begin) {
   std::string s = trimmed(r.text.substr(begin, r.at - begin));
   std::replace_if(s.begin(), s.end(), is_space, ' ');
@@ -281,7 +282,7 @@ void read_parameters(cursor &r, kernel_text &k) {
       r.line += r.text[r.at++] == '\n';
     }
     std::string text = trimmed(r.text.substr(begin, r.at - begin));
-    /* What a parameter points to says nothing about the parameter. */
+    /* The type that a parameter points to says nothing about the parameter. */
     const size_t pointer = text.find(".ptr");
     if (pointer != std::string::npos) {
       const size_t last = text.find_last_of(" \t");
@@ -292,7 +293,7 @@ void read_parameters(cursor &r, kernel_text &k) {
   r.want(')');
 }
 
-/* .maxntid 256, 1, 1 and others, which say nothing to an interpreter. */
+/* Reads .maxntid 256, 1, 1. Other limits mean nothing to an interpreter. */
 void read_limits(cursor &r, kernel_text &k) {
   while (r.next() == '.') {
     const std::string limit = r.word();
@@ -332,7 +333,7 @@ void skip_line(cursor &r) {
   while (r.at < r.end && r.text[r.at] != '\n') r.at++;
 }
 
-/* Of a name like sm_90a. */
+/* Returns the number of a name like sm_90a. */
 int target_of(const std::string &name) {
   const size_t digits = name.find_first_of("0123456789");
   return digits == std::string::npos ? 0 : atoi(name.c_str() + digits);
@@ -346,7 +347,7 @@ void read_item(cursor &r, module_text &m) {
     m.target = target_of(r.word());
     skip_line(r);
   } else if (w == ".visible" || w == ".weak" || w == ".extern") {
-    /* says who else may use what follows */
+    /* only says who else may use what follows */
   } else if (w == ".entry") {
     m.kernels.push_back(read_kernel(r));
   } else if (w == ".global" || w == ".const") {

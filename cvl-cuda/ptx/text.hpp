@@ -1,7 +1,7 @@
-/* text.hpp - the text of a module: the kernels in it, and the statements of one.
+/* text.hpp - the text of a module: the kernels in it, and the statements of a kernel.
  *
- * A module is looked through once for what it declares; the body of a kernel is read when the
- * kernel is first launched, since a program uses few of the hundreds that a module has.
+ * A module is scanned once for its declarations. The body of a kernel is read when the kernel
+ * is first launched, since a program uses few of the hundreds that a module has.
  */
 #ifndef RAVEL_PTX_TEXT_HPP
 #define RAVEL_PTX_TEXT_HPP
@@ -19,11 +19,11 @@ namespace ptx {
 /* An operand as it is written. */
 struct operand_text {
   enum { NAME, NUMBER, VECTOR, ADDRESS, NOTHING } kind = NOTHING;
-  std::string name;                   /* NAME; of an ADDRESS, empty if it is a number */
-  int64_t offset = 0;                 /* behind the name */
-  uint64_t number = 0;                /* its bits */
+  std::string name;                   /* for NAME; for an ADDRESS, empty if it is a number */
+  int64_t offset = 0;                 /* added to the name */
+  uint64_t number = 0;                /* the bits of a number */
   type number_type = NO_TYPE;         /* F32 or F64 if it was written 0f... or 0d... */
-  std::vector<operand_text> elements; /* of a VECTOR; of a NAME|NAME, the second one */
+  std::vector<operand_text> elements; /* those of a VECTOR; the second name of NAME|NAME */
 };
 
 struct statement {
@@ -36,34 +36,35 @@ struct statement {
   std::vector<operand_text> operands;
 };
 
-/* `extern` and `visible` and `weak` are not kept: a module stands for itself. */
+/* A variable. `extern`, `visible` and `weak` are not kept, since a module is not linked with
+ * others. */
 struct variable_text {
   std::string name;
   type of = NO_TYPE;
   uint64_t align = 1, count = 1;
-  std::vector<std::string> values; /* of what has an initialiser */
+  std::vector<std::string> values; /* of an initialiser */
 };
 
 struct kernel_text {
   std::string name;
   std::vector<variable_text> parameters;
-  uint32_t most_threads = 0; /* .maxntid; 0: not said */
-  size_t begin = 0, end = 0; /* of the body in the module's text, without its braces */
-  uint32_t line = 0;         /* where it begins */
+  uint32_t most_threads = 0; /* .maxntid; 0: not given */
+  size_t begin = 0, end = 0; /* range of the body, without its braces */
+  uint32_t line = 0;         /* of its beginning */
 };
 
 struct module_text {
-  std::string text; /* without comments, as long as it was */
+  std::string text; /* comments are blanks, so that its length stays */
   int target = 0;   /* the architecture that it was made for: 90 */
   std::vector<kernel_text> kernels;
   std::vector<variable_text> globals; /* .global and .const */
-  std::vector<variable_text> shared;  /* .shared outside of kernels, extern too: count 0 */
+  std::vector<variable_text> shared;  /* .shared outside of kernels, also extern: count 0 */
 };
 
-/* Throws `error` with the line of what it does not understand. */
+/* Reads a module. Throws `error` with the line of what it does not understand. */
 module_text read_module(std::string text);
 std::vector<statement> read_body(const module_text &, const kernel_text &);
-/* A declaration without its state space: `.align 4 .b8 name[40] = {...}`. */
+/* Reads a declaration without its state space: `.align 4 .b8 name[40] = {...}`. */
 variable_text read_variable(const std::string &text, uint32_t line);
 
 } // namespace ptx

@@ -45,7 +45,7 @@ struct bank_load {
   unsigned most() const { return *std::max_element(counts, counts + BANKS); }
 };
 
-/* Those of the lanes that are served together. */
+/* Returns the wavefronts of lanes that are served together. */
 unsigned conflicts(lanes l, const uint64_t *addresses, unsigned bytes) {
   bank_load banks;
   for_lanes(l, [&](unsigned lane) {
@@ -111,7 +111,7 @@ uint32_t round_trips::trip_of(const slot &s) const {
   return 0;
 }
 
-/* After which the operands are there. */
+/* Returns the round trip after which the operands are there. */
 uint32_t round_trips::trip_of(const instruction &i, bool stores) const {
   uint32_t trip = now_;
   for (const slot *s : {&i.a, &i.b, &i.c, &i.e, &i.guard}) trip = std::max(trip, trip_of(*s));

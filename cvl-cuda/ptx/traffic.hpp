@@ -1,11 +1,11 @@
-/* traffic.hpp - what accesses of warps mean for memory, in the units in which a GPU moves data:
+/* traffic.hpp - the cost of accesses by warps, in the units in which a GPU moves data:
  *
  *   a request    an instruction of a warp that accesses memory
  *   a sector     32 aligned bytes: the least that is moved between caches and DRAM
- *   a wavefront  a cycle of shared memory, in which each of its 32 banks gives one word of 4
- * bytes
+ *   a wavefront  a cycle of shared memory, in which each of its 32 banks gives a word of
+ *                4 bytes
  *
- * Nothing here knows of launches or files; counting.hpp puts it together.
+ * Nothing here knows about launches or files; counting.hpp adds these.
  */
 #ifndef RAVEL_PTX_TRAFFIC_HPP
 #define RAVEL_PTX_TRAFFIC_HPP
@@ -29,31 +29,32 @@ struct sector {
   uint32_t wanted;
 };
 
-/* The sectors of a request, each once; an access of a lane lies within one, because it is
- * aligned to its size, which is at most 16. `found` has room for WARP; gives how many there
- * are. */
+/* Finds the sectors of a request, each once, and returns their number. An access of a lane lies
+ * within one sector, because it is aligned to its size, which is at most 16. `found` has room
+ * for WARP sectors. */
 unsigned sectors_of(lanes, const uint64_t *addresses, unsigned bytes, sector *found);
 
 /* The wavefronts that a request to shared memory takes, and those it would take without
- * conflicts. Lanes of 8 bytes are served by halves of a warp, of 16 by quarters; those that
- * want the same word get it together (CUDA C++ Programming Guide, "Shared Memory"). */
+ * conflicts. Lanes of 8 bytes are served by halves of a warp, lanes of 16 bytes by quarters.
+ * Lanes that want the same word get it together (CUDA C++ Programming Guide, "Shared
+ * Memory"). */
 struct wavefronts {
   unsigned taken, least;
 };
 wavefronts wavefronts_of(lanes, const uint64_t *addresses, unsigned bytes);
 
-/* Which bytes of global memory were read and written since `begin`: their number is what had to
- * be moved if nothing was in a cache and everything stayed in one. */
+/* The bytes of global memory that were read and written since `begin`. So many bytes had to be
+ * moved if nothing was in a cache at first and everything stayed in one. */
 class touched_bytes {
 public:
   void begin() { now_++; }
-  /* Bytes of it that were neither read nor written before. */
+  /* Returns the bytes of the sector that were neither read nor written before. */
   unsigned read(const sector &);
-  /* Bytes of it that were not written before. */
+  /* Returns the bytes of the sector that were not written before. */
   unsigned write(const sector &);
 
 private:
-  enum : uint64_t { SECTORS = 128 }; /* of a page */
+  enum : uint64_t { SECTORS = 128 }; /* sectors of a page */
   struct page {
     uint64_t as_of = 0;
     uint32_t read[SECTORS], written[SECTORS];
@@ -65,25 +66,25 @@ private:
   page &page_of(uint64_t sector_number);
 };
 
-/* The round trips to memory that a warp waits for, one behind the other. ptxas orders the
- * instructions between two branches anew, which the PTX does not show: it is taken to issue
- * loads as soon as their addresses are known, but none ahead of a store, an atomic, a fence, a
- * barrier or a branch, and to let what needs a value wait until then. (It stands still at a
- * label, too, and may turn short branches into predicates; neither is looked at.) */
+/* The round trips to memory that a warp waits for, one after the other. ptxas reorders the
+ * instructions between two branches, which the PTX does not show. It is assumed to issue loads
+ * as soon as their addresses are known, but not ahead of a store, an atomic, a fence, a barrier
+ * or a branch. Instructions that need a value wait until then. (ptxas also stops at labels, and
+ * may turn short branches into predicates; both are ignored.) */
 class round_trips {
 public:
-  /* An instruction is executed; `global`: on global memory. How many more trips are waited for.
-   */
+  /* Notes that an instruction is executed; `global`: it accesses global memory. Returns how
+   * many more trips are waited for. */
   unsigned executed(const instruction &, bool global);
 
 private:
   struct value {
-    uint32_t at;   /* register */
-    uint32_t trip; /* after which it is there */
+    uint32_t at;   /* of the register */
+    uint32_t trip; /* the trip after which it has its value */
   };
   std::vector<value> coming_;
   uint32_t now_ = 0;    /* trips waited for */
-  uint32_t wanted_ = 0; /* and those that something since the last branch waits for */
+  uint32_t wanted_ = 0; /* those and the ones needed since the last branch */
 
   uint32_t trip_of(const slot &) const;
   uint32_t trip_of(const instruction &, bool stores) const;

@@ -40,7 +40,7 @@ template <class... T> constexpr type_set only(type t, T... others) {
 }
 enum : type_set {
   BITS = only(B8, B16, B32, B64),
-  WORDS = only(B16, B32, B64), /* what registers may hold, as bits */
+  WORDS = only(B16, B32, B64), /* widths that registers may hold, as bits */
   UNSIGNED = only(U16, U32, U64),
   SIGNED = only(S16, S32, S64),
   INTEGERS = UNSIGNED | SIGNED,
@@ -48,15 +48,16 @@ enum : type_set {
   ALL_VALUES = BITS | INTEGERS | FLOATS | only(U8, S8),
 };
 
-/* The type of a name without its dot, such as u32; NO_TYPE if it is none. */
+/* Returns the type of a name without its dot, such as u32; NO_TYPE if it is none. */
 type type_named(const std::string &name);
 const char *type_name(type);
-/* Of a value in memory; a predicate has none, and takes one byte as a parameter. */
+/* Returns the bytes of a value in memory. A predicate has none; as a parameter it takes one
+ * byte. */
 unsigned bytes_of(type);
 bool is_signed(type);
 bool is_float(type);
 
-/* What is wrong with a module or with a kernel that runs, in words for a person. */
+/* An error in a module, or of a kernel that runs, in words for a person. */
 struct error : std::runtime_error {
   using std::runtime_error::runtime_error;
 };

@@ -15,7 +15,7 @@ void weak_memory::begin(uint64_t seed) {
   if (random_ == 0) random_ = 1;
 }
 
-/* xorshift64*: its high bits. */
+/* Returns a number below `below`, from the high bits of xorshift64*. */
 size_t weak_memory::draw(size_t below) {
   random_ ^= random_ >> 12;
   random_ ^= random_ << 25;
@@ -25,8 +25,8 @@ size_t weak_memory::draw(size_t below) {
 
 /* ---- locations ---- */
 
-/* Its history; a new one begins with what lies there, and with all that others released by
- * stores of other sizes. */
+/* Returns the history of an access's location. A new one begins with the value in memory, and
+ * with everything that others released there by stores of other sizes. */
 weak_memory::location &weak_memory::at(const access_of &a) {
   std::vector<location> &line = lines_[a.address / MOST_BYTES];
   for (location &x : line) {
@@ -43,7 +43,7 @@ weak_memory::location &weak_memory::at(const access_of &a) {
   return line.back();
 }
 
-/* Of all locations that it overlaps. */
+/* Forgets all locations that overlap the access. */
 void weak_memory::forget(const access_of &a) {
   const auto found = lines_.find(a.address / MOST_BYTES);
   if (found == lines_.end()) return;
@@ -58,7 +58,7 @@ void weak_memory::forget(const access_of &a) {
 
 /* ---- what a thread knows ---- */
 
-/* That it was stored, or that someone saw it. */
+/* Returns whether the thread knows that the value was stored, or that someone saw it. */
 bool weak_memory::knows(const store &s, const view &v) const {
   if (s.initial || clocks_.ordered(s.at, v.now, v.thread)) return true;
   return std::any_of(s.seen_by.begin(), s.seen_by.end(), [&](const moment &seen) {
@@ -66,7 +66,7 @@ bool weak_memory::knows(const store &s, const view &v) const {
   });
 }
 
-/* The oldest store that the thread may see: the last one that it knows. */
+/* Returns the oldest store that the thread may see: the last one that it knows. */
 size_t weak_memory::oldest(const location &x, const view &v) const {
   if (!any_) return x.history.size() - 1;
   for (size_t n = x.history.size(); n-- > 0;) {
@@ -75,8 +75,8 @@ size_t weak_memory::oldest(const location &x, const view &v) const {
   return 0;
 }
 
-/* What of a store's reaches the thread: both accesses are of a scope that has the other's
- * thread. */
+/* Returns what the thread learns from a store. Each access must have a scope that contains the
+ * other's thread. */
 by_scope weak_memory::passed(const store &s, const view &v) {
   if (s.initial) return s.released;
   if (s.at.block == v.now.block) return {s.released.in_block, nullptr, nullptr};
@@ -84,20 +84,20 @@ by_scope weak_memory::passed(const store &s, const view &v) {
   return {nullptr, narrow ? nullptr : s.released.everywhere, nullptr};
 }
 
-/* By thread. */
+/* Orders moments by thread. */
 static bool weak_before(const moment &a, const moment &b) {
   return a.block != b.block ? a.block < b.block : a.thread < b.thread;
 }
 
-/* Whether the thread saw it; `there` is where it belongs among those that did. */
+/* Returns whether the thread saw it; `there` is its place among the threads that did. */
 static bool saw(const std::vector<moment> &by, const moment &m, size_t &there) {
   const auto at = std::lower_bound(by.begin(), by.end(), m, weak_before);
   there = (size_t)(at - by.begin());
   return at != by.end() && !weak_before(m, *at);
 }
 
-/* A load or an atomic operation sees a store. If it acquires, then also what the thread saw at
- * this location before. */
+/* Notes that a load or an atomic operation sees a store. If it acquires, the thread also learns
+ * from what it saw at this location before. */
 void weak_memory::see(location &x, size_t n, const view &v) {
   store &s = x.history[n];
   size_t there;
@@ -125,8 +125,8 @@ uint8_t *weak_memory::load(location &x, const view &v) {
   return n == last ? x.memory : x.history[n].bytes;
 }
 
-/* A store of this thread: with what its fences released, and with what a release there did
- * before. */
+/* Makes a store of this thread. It carries what the thread's fences released, and what an
+ * earlier release at this location did. */
 weak_memory::store weak_memory::made(const location &x, const view &v) {
   store s{};
   s.at = v.now;
@@ -142,7 +142,7 @@ weak_memory::store weak_memory::made(const location &x, const view &v) {
   return s;
 }
 
-/* The store becomes number n; gives where its value goes. */
+/* Inserts the store as number n. Returns where its value goes. */
 uint8_t *weak_memory::insert(location &x, size_t n, store s) {
   const bool last = n == x.history.size();
   if (last) memcpy(x.history.back().bytes, x.memory, x.bytes);
@@ -155,7 +155,8 @@ uint8_t *weak_memory::insert(location &x, size_t n, store s) {
   return last ? x.memory : x.history[n].bytes;
 }
 
-/* Behind all that the thread knows, and not between an atomic operation and what it changed. */
+/* Inserts a store behind all that the thread knows, and not between an atomic operation and the
+ * store that it changed. */
 uint8_t *weak_memory::write(location &x, const view &v) {
   size_t n = x.history.size();
   const size_t first = oldest(x, v) + 1;
@@ -164,7 +165,7 @@ uint8_t *weak_memory::write(location &x, const view &v) {
   return insert(x, n, made(x, v));
 }
 
-/* What others released there stays with the value. */
+/* Inserts an atomic change. What others released there stays with the value. */
 uint8_t *weak_memory::change(location &x, const view &v) {
   const size_t last = x.history.size() - 1, first = oldest(x, v);
   size_t n = last;

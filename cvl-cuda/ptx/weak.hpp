@@ -2,14 +2,14 @@
  * Model"; Lustig, Sahasrabuddhe and Giroux, "A Formal Analysis of the NVIDIA PTX Memory
  * Consistency Model", 2019).
  *
- * Each location that accesses reach which are not weak (volatile, relaxed, acquire, release,
- * atomic) has a history: its stores in coherence order. With a store goes what its thread had
- * released by then; who sees the store, and then acquires, knows that, too (clocks.hpp).
- * Without `any` the history is the last store, which every load sees: accesses are in order,
- * and this is only about who learns what. With `any` (RAVEL_PTX=weak) values are those of any
+ * Strong accesses are volatile, relaxed, acquire, release or atomic. Each location that they
+ * reach has a history: its stores in coherence order. A store carries what its thread had
+ * released by then. A thread that sees the store, and then acquires, knows that, too
+ * (clocks.hpp). Without `any` the history is the last store, which every load sees: accesses
+ * are in order, and only knowledge matters. With `any` (RAVEL_PTX=weak) values are those of any
  * execution that the model allows, up to the limits below, drawn by a seed:
  *
- *   loads     see any store that is not older than one which the thread knows: which was
+ *   loads     see any store that is not older than one that the thread knows, which was
  *             written, or seen, before what the thread does now. So stores show late, and
  *             to each thread in another order
  *   stores    come behind all that the thread knows, but not always last in coherence order
@@ -20,25 +20,25 @@
  *             a release, its end, or the same bytes again. So stores overtake loads (load
  *             buffering), but no value comes out of thin air
  *
- * It is the search of tsan11 (Lidbury and Donaldson, "Dynamic Race Detection for C++11", 2017),
- * with stores that are not last and loads that are delayed. What a thread knows by vector
- * clocks is its view in the sense of Kang et al., "A Promising Semantics for Relaxed-Memory
- * Concurrency", 2017; instead of promises there are delayed loads.
+ * This is the search of tsan11 (Lidbury and Donaldson, "Dynamic Race Detection for C++11",
+ * 2017), extended by stores that are not last and loads that are delayed. A thread's knowledge
+ * by vector clocks is its view in the sense of Kang et al., "A Promising Semantics for
+ * Relaxed-Memory Concurrency", 2017. Delayed loads take the place of promises.
  *
- * Weak accesses read and write the last store: if nothing races, there is no other that they
- * could see, and races.hpp finds those that race.
+ * Weak accesses read and write the last store. If nothing races, they could see no other, and
+ * races.hpp finds those that race.
  *
  * Limits:
- *   - A vector access (.v2, .v4) is whole, as on devices. To the model it is one access for
+ *   - A vector access (.v2, .v4) is whole, as on devices. In the model it is one access for
  *     each element, in any order.
- *   - Where accesses of several sizes overlap, only the last value stays to be seen. The model
- *     says nothing of races between such.
- *   - Weak loads and atomic operations are not delayed; nor is a load behind an instruction
+ *   - Where accesses of several sizes overlap, only the last value stays visible. The model
+ *     does not define races between them.
+ *   - Weak loads and atomic operations are not delayed. Nor is a load behind an instruction
  *     with its register, though a device might guess. A delayed load sees nothing older than
  *     what the thread knows when it is drawn; the model asks for what it knew before.
  *   - A history keeps its last MOST_STORES stores.
- *   - What a fence of the block's scope released reaches, through an atomic operation of
- *     another block, also that block.
+ *   - What a fence of block scope released also reaches another block, if that makes an
+ *     atomic operation.
  *   - The host reads when a launch is over (but see host-view.hpp).
  */
 #ifndef RAVEL_PTX_WEAK_HPP
@@ -66,25 +66,26 @@ class weak_memory {
 public:
   weak_memory(clocks &c, bool any) : clocks_(c), any_(any) {}
 
-  /* A launch begins. */
+  /* Begins a launch. */
   void begin(uint64_t seed);
   bool any() const { return any_; }
-  /* Whether the load's value is drawn later: then `reach` is called for it later, in the
-   * name of the same thread. */
+  /* Returns whether the load's value is drawn later. If so, `reach` is called for it later, on
+   * behalf of the same thread. */
   bool delays(const access_of &);
-  /* The bytes that are read, written or changed, until the next access. */
+  /* Returns the bytes that are read, written or changed. They stay valid until the next
+   * access. */
   uint8_t *reach(const access_of &);
 
 private:
   enum { MOST_BYTES = 32, MOST_STORES = 64 };
   struct store {
     moment at;
-    bool initial = false; /* of before; everyone knows it */
+    bool initial = false; /* from before the launch: everyone knows it */
     scope within = SYSTEM_SCOPE;
-    by_scope released, released_here; /* all; by the store itself */
+    by_scope released, released_here; /* everything released; that by the store itself */
     bool changed = false;             /* by an atomic operation, which comes next */
-    std::vector<moment> seen_by;      /* by thread; its first time */
-    uint8_t bytes[MOST_BYTES];        /* but those of the last store are in memory */
+    std::vector<moment> seen_by;      /* by thread: the first time of each */
+    uint8_t bytes[MOST_BYTES];        /* the last store's bytes are in memory instead */
   };
   struct location {
     uint64_t address;
@@ -92,7 +93,7 @@ private:
     uint8_t *memory;
     std::vector<store> history; /* in coherence order */
   };
-  /* Of an access: the thread that makes it, and when. */
+  /* The thread that makes an access, and when. */
   struct view {
     moment now;
     clocks::thread_state &thread;

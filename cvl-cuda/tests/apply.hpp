@@ -1,4 +1,4 @@
-/* apply.hpp - calls of a back end, for tests: operands and results by name. */
+/* apply.hpp - calls of a back end for tests: operands and results by name. */
 #ifndef RAVEL_CUDA_TESTS_APPLY_HPP
 #define RAVEL_CUDA_TESTS_APPLY_HPP
 
@@ -10,7 +10,7 @@ extern "C" {
 #include "cvl/slices.h"
 }
 
-/* `more`: the descriptor that PACK gives. */
+/* Runs an operation. `more` gets the descriptor of PACK. */
 inline bool apply(const cvl_backend *b, cvl_context *c, uint64_t site, call_kind kind,
                   cvl_op op, const std::vector<cvl_value> &operands, cvl_value *out,
                   cvl_value *more = nullptr) {

@@ -1,6 +1,6 @@
-/* fake-nvrtc.c - a library that says it is an NVRTC, of long ago unless FAKE_MAJOR says another
- * version, for tests. It has all that is used of one, so that nothing but its number gives it
- * away; but it compiles nothing. */
+/* fake-nvrtc.c - a library for tests that says it is an NVRTC, a very old one unless FAKE_MAJOR
+ * gives another version. It has all functions that are used of NVRTC, so that only its number
+ * gives it away; but it compiles nothing. */
 #ifndef FAKE_MAJOR
 #define FAKE_MAJOR 11
 #endif

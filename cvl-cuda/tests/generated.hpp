@@ -1,4 +1,4 @@
-/* generated.hpp - the text of a superoperator, and what a toolchain makes of a text, for tests.
+/* generated.hpp - for tests: the text of a superoperator, and what a toolchain makes of a text.
  */
 #ifndef RAVEL_CUDA_TESTS_GENERATED_HPP
 #define RAVEL_CUDA_TESTS_GENERATED_HPP
@@ -39,7 +39,7 @@ struct generated {
   generated(const generated &) = delete;
   generated &operator=(const generated &) = delete;
 
-  /* The text with the last occurrence of `what` replaced by `instead`. */
+  /* Returns the text with the last occurrence of `what` replaced by `instead`. */
   std::string with(const std::string &what, const std::string &instead) const {
     const size_t at = text.rfind(what);
     cr_assert_neq(at, std::string::npos, "no \"%s\" in\n%s", what.c_str(),

@@ -1,5 +1,5 @@
-/* module.cpp - the emulated GPU as a module, for tests of libravel, which links the CPU alone:
- * RAVEL_BACKENDS names its folder, build/lib/ravel-tests. */
+/* module.cpp - the emulated GPU as a module, for tests of libravel, which links only the CPU
+ * back end. RAVEL_BACKENDS names its folder, build/lib/ravel-tests. */
 #include "cvl-cuda/backend.hpp"
 #include "cvl-cuda/emulation.h"
 

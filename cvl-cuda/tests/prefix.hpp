@@ -1,4 +1,4 @@
-/* prefix.hpp - prefix(x, n, w) of trees.h for sums of FLOATs, line by line. */
+/* prefix.hpp - computes prefix(x, n, w) of trees.h for sums of FLOATs, line by line. */
 #ifndef RAVEL_CUDA_PREFIX_HPP
 #define RAVEL_CUDA_PREFIX_HPP
 

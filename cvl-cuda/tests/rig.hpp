@@ -1,5 +1,5 @@
-/* rig.hpp - an emulated device and what its checker reported, for tests of the checker: a
- * kernel with a defect planted must be reported, and the same kernel repaired must not. */
+/* rig.hpp - an emulated device and the reports of its checker, for tests of the checker: a
+ * kernel with a planted defect must be reported, and the repaired kernel must not. */
 #ifndef RAVEL_CUDA_TESTS_RIG_HPP
 #define RAVEL_CUDA_TESTS_RIG_HPP
 
@@ -78,7 +78,8 @@ inline std::vector<int64_t> numbers(int64_t n) {
   return x;
 }
 
-/* The one kind of report that there was, with all of `words` in the first; and forgets. */
+/* Expects that all reports are of this kind, and that the first one has all of `words`. Forgets
+ * them. */
 inline void expect_found(finding what, const std::vector<std::string> &words) {
   const std::vector<report> all = take_reports();
   cr_assert_not(all.empty(), "nothing was reported");
@@ -93,7 +94,7 @@ inline void expect_clean() {
   cr_assert(all.empty(), "%s", all.empty() ? "" : all[0].text.c_str());
 }
 
-/* Every way in which a device may execute what it is given. */
+/* Every way in which a device may execute its commands. */
 static const char *const ways[] = {
     "check",
     "check,order=reverse",
@@ -102,7 +103,7 @@ static const char *const ways[] = {
     "check,order=reverse,seed=3,deferred=random",
 };
 
-/* Runs a body with the defect and without: defect(rig, true), defect(rig, false). */
+/* Runs a body with the defect and without it: defect(rig, true), defect(rig, false). */
 template <class G> void planted(finding what, const std::vector<std::string> &words, G g) {
   for (const char *way : ways) {
     {

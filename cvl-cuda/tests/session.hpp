@@ -1,5 +1,5 @@
-/* session.hpp - a context on the emulated GPU, for tests: 64-bit INT, unless asked for another,
- * and FLOAT; and one that compiles superoperators. */
+/* session.hpp - contexts on the emulated GPU, for tests: one with 64-bit FLOAT, and 64-bit INT
+ * unless the test asks for another width; and one that compiles superoperators. */
 #ifndef RAVEL_CUDA_TESTS_SESSION_HPP
 #define RAVEL_CUDA_TESTS_SESSION_HPP
 
@@ -19,7 +19,7 @@ struct emulated_session {
   cvl_context *c = nullptr;
   uint64_t site = 0;
 
-  /* `how`: as RAVEL_EMULATION, see emulation/options.hpp. */
+  /* `how` has the syntax of RAVEL_EMULATION, see emulation/options.hpp. */
   explicit emulated_session(const char *how, bool measure = false,
                             cvl_elem int_elem = CVL_I64) {
     cvl_options o{};
@@ -55,8 +55,9 @@ private:
 
 /* ---- superoperators by kernels ---- */
 
-/* The kernels of all tests of a program, each of which is a process of its own: in a folder
- * that is made before them (ReportHook(PRE_ALL)) and removed behind them (POST_ALL). */
+/* The kernels of all tests of a program, each of which is a process of its own. They are in a
+ * folder that is made before the tests (ReportHook(PRE_ALL)) and removed after them
+ * (POST_ALL). */
 struct kernels_of_tests {
   static void begin() {
     here() = new temporary;
@@ -73,7 +74,8 @@ private:
   }
 };
 
-/* 64-bit INT and FLOAT; superoperators are compiled before they run, or run by their nodes. */
+/* Returns options with 64-bit INT and FLOAT. Superoperators are compiled before they run, or
+ * run by their nodes. */
 inline cvl_options options_of_superops(bool compiled, uint64_t memory_limit = 0) {
   cvl_options o{};
   o.memory_limit = memory_limit;
@@ -85,7 +87,7 @@ inline cvl_options options_of_superops(bool compiled, uint64_t memory_limit = 0)
   return o;
 }
 
-/* Operands are held until it ends; nothing else may then be left. */
+/* Holds its operands until it ends; nothing else may then be left. */
 struct superop_session : emulated_session {
   std::vector<cvl_value> held;
 

@@ -8,13 +8,13 @@
 #include <string>
 #include <vector>
 
-/* What is read outside of n elements. REMAINDER: WRAP, written with two remainders. NOTHING: an
- * index that may be outside. */
+/* How reads outside of n elements are answered. REMAINDER is WRAP, written with two remainders.
+ * NOTHING is an index that may be outside. */
 enum boundary { WRAP, REMAINDER, CLAMP, MIRROR, SYMMETRIC, NOTHING };
 static const std::vector<boundary> all_rules = {WRAP, REMAINDER, CLAMP, MIRROR, SYMMETRIC};
 
-/* The index of position i + o, by hand. A last clamp keeps indices of a vector inside that is
- * shorter than the rule wants. */
+/* Returns the index of position i + o, computed by hand. A last clamp keeps indices inside a
+ * vector that is shorter than the rule wants. */
 inline int64_t index_of(boundary b, int64_t i, int64_t o, int64_t n) {
   int64_t p = i + o;
   if (b == NOTHING) return p;
@@ -57,11 +57,11 @@ struct definition {
   }
 };
 
-/* An axis of the domain: positions 0 .. n - 1 along it, and n, under the descriptor d. */
+/* An axis of the domain under the descriptor d: the positions 0 .. n - 1 along it, and n. */
 struct axis {
   std::string at, n, d;
 
-  /* The same index as index_of(b, at, o, n). */
+  /* Returns text that computes index_of(b, at, o, n). */
   std::string index(definition &t, boundary b, int64_t o) const {
     const std::string zero = t.number(0, d), one = t.number(1, d);
     const std::string last = t.op("- INT", n, one), twice = t.op("+ INT", n, n);
@@ -83,9 +83,9 @@ struct axis {
   }
 };
 
-/* In one dimension: parameters d, n, then a source for each boundary. Every neighbour is an
- * output: of each source, all offsets from -radius to radius. `given`: the positions are a
- * parameter, too, behind n. */
+/* Returns a stencil in one dimension. Its parameters are d, n, and a source for each boundary.
+ * Every neighbour is an output: for each source, all offsets from -radius to radius. With
+ * `given` the positions are a parameter, too, behind n. */
 inline definition stencil_text(const std::vector<boundary> &rules,
                                const std::vector<const char *> &kinds, int64_t radius,
                                bool given = false) {
@@ -106,8 +106,8 @@ inline definition stencil_text(const std::vector<boundary> &rules,
   return t;
 }
 
-/* In two dimensions: parameters d of all elements, a descriptor of rows, the number of each
- * row, the numbers of rows and of columns, then the sources. */
+/* Returns a stencil in two dimensions. Its parameters are d of all elements, a descriptor of
+ * rows, the number of each row, the numbers of rows and of columns, and the sources. */
 inline definition stencil2_text(const std::vector<boundary> &rules,
                                 const std::vector<const char *> &kinds, int64_t radius) {
   definition t;

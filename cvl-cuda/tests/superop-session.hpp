@@ -1,6 +1,6 @@
-/* superop-session.hpp - what tests of compiled superoperators begin with: sessions, programs of
- * superoperators, and folders for kernels, one for all tests of a program. Each program
- * includes it once, since it has the hooks. */
+/* superop-session.hpp - the common beginning of tests of compiled superoperators: sessions,
+ * programs of superoperators, and one folder of kernels for all tests of a program. Each
+ * program includes it once, since it has the hooks. */
 #ifndef RAVEL_CUDA_SUPEROP_SESSION_HPP
 #define RAVEL_CUDA_SUPEROP_SESSION_HPP
 

@@ -1,4 +1,4 @@
-/* superops.c - see superops.h. C, as the memory of the parsers is. */
+/* superops.c - see superops.h. It is C, as the parsers' memory is. */
 #include "cvl-cuda/tests/superops.h"
 
 #include <stdio.h>
@@ -8,7 +8,7 @@
 #include "fused-kernels/fused.h"
 
 struct loaded {
-  struct superops superops; /* first: what the caller has */
+  struct superops superops; /* first: it is the caller's */
   struct heap heap;
   struct arena arena;
   struct diag_list diags;

@@ -1,4 +1,4 @@
-/* superops.h - superoperators from a text, for tests. */
+/* superops.h - makes superoperators from a text, for tests. */
 #ifndef RAVEL_CUDA_TESTS_SUPEROPS_H
 #define RAVEL_CUDA_TESTS_SUPEROPS_H
 
@@ -10,8 +10,8 @@ struct superops {
   const struct superop **ops;
 };
 
-/* Definitions in the notation of FCODE files; ends the process, saying why, if they are none.
- * Owned by the caller. */
+/* Reads definitions in the notation of FCODE files. If they are wrong, it says why and ends the
+ * process. The caller owns the result. */
 struct superops *superops_load_in(struct widths, const char *text);
 struct superops *superops_load(const char *text); /* 64-bit INT and FLOAT */
 void superops_free(struct superops *);

@@ -1,4 +1,4 @@
-/* temporary.hpp - a folder for one test, gone after it. */
+/* temporary.hpp - a folder for one test, which is deleted after it. */
 #ifndef RAVEL_CUDA_TESTS_TEMPORARY_HPP
 #define RAVEL_CUDA_TESTS_TEMPORARY_HPP
 
@@ -40,7 +40,7 @@ private:
   }
 };
 
-/* All of a file; empty if there is none. */
+/* Returns the contents of a file; empty if there is none. */
 inline std::string contents(const std::string &name) {
   std::string text;
   if (FILE *f = fopen(name.c_str(), "re")) {

@@ -1,5 +1,5 @@
-/* test-cache.cpp - SHA-256, and kernels on disk: what is kept is found, what is damaged is not,
- * and folders that cannot be written cost nothing but the keeping. */
+/* test-cache.cpp - SHA-256, and kernels on disk: what is kept is found, and damaged files are
+ * not. With folders that cannot be written, the only cost is that nothing is kept. */
 #include <criterion/criterion.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -14,7 +14,7 @@
 
 using ravel::cache;
 
-/* ---- SHA-256: the examples of FIPS 180-4, and the lengths about a block ---- */
+/* ---- SHA-256: the examples of FIPS 180-4, and lengths around a block ---- */
 
 static std::string test_cache_digest_of(const std::string &text) {
   return ravel::sha256().add(text.data(), text.size()).hex();
@@ -116,7 +116,7 @@ Test(cache, trusts_no_file_that_others_may_write) {
   cr_assert(kept.find("00", bytes));
 }
 
-/* Others could exchange the files. */
+/* Other users could exchange the files. */
 Test(cache, trusts_no_folder_that_others_may_write) {
   temporary t;
   cache kept(t.folder);
@@ -201,13 +201,13 @@ static void test_cache_set_age(const std::string &name, int seconds) {
 
 Test(cache, makes_room_by_what_was_not_used_for_longest) {
   temporary t;
-  cache kept(t.folder, 4500); /* four of these and their headers */
+  cache kept(t.folder, 4500); /* room for four files with their headers */
   std::string bytes;
   for (int i = 0; i < 4; i++) {
     kept.keep("0" + std::to_string(i), some_bytes(i, 1000));
     test_cache_set_age(t.file("ravel-0" + std::to_string(i) + ".kernel"), 100 - i);
   }
-  write_contents(t.file("notes"), some_bytes(9, 9000)); /* not ours */
+  write_contents(t.file("notes"), some_bytes(9, 9000)); /* not a file of the cache */
   cr_assert(kept.find("00", bytes));                    /* used just now */
   kept.keep("04", some_bytes(4, 1000));
   kept.keep("05", some_bytes(5, 1000));
@@ -216,7 +216,7 @@ Test(cache, makes_room_by_what_was_not_used_for_longest) {
     cr_assert_eq(kept.find("0" + std::to_string(i), bytes), there, "%d", i);
   }
   cr_assert_eq(contents(t.file("notes")).size(), 9000);
-  kept.keep("06", some_bytes(6, 5000)); /* alone too large */
+  kept.keep("06", some_bytes(6, 5000)); /* too large on its own */
   cr_assert_not(kept.find("06", bytes));
   cr_assert(kept.find("05", bytes));
 }
@@ -234,7 +234,7 @@ Test(cache, removes_what_dead_processes_left) {
 
 enum { PROCESSES = 4, KEYS = 40, ROUNDS = 5 };
 
-/* Each process keeps every key, some over and over, and never finds anything but the whole. */
+/* Each process keeps every key, some over and over, and finds only whole files. */
 static int keep_all(const std::string &folder) {
   cache kept(folder);
   std::string bytes;

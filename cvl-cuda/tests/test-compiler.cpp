@@ -1,6 +1,6 @@
-/* test-compiler.cpp - kernels compiled in the background: by a toolchain that is made up, by
- * the machine's compiler, and by NVRTC where there is one. RAVEL_PRELUDE and RAVEL_FAKE_NVRTC
- * are names of files, from CMake. */
+/* test-compiler.cpp - kernels compiled in the background: by a fictitious toolchain, by the
+ * machine's compiler, and by NVRTC if there is one. RAVEL_PRELUDE and RAVEL_FAKE_NVRTC are
+ * names of files, from CMake. */
 #include <criterion/criterion.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -34,12 +34,12 @@ static bool compiler_contains(const std::string &text, const char *words) {
   return text.find(words) != std::string::npos;
 }
 
-/* ---- a toolchain that is made up ---- */
+/* ---- a fictitious toolchain ---- */
 
-/* What a test wants of it and what it saw; it belongs to the test. */
+/* A test says here what the toolchain does, and the toolchain what it saw. */
 struct script {
   std::atomic<bool> held{
-      false}; /* compilations wait until this is false, or they are stopped */
+      false}; /* compilations wait until this is false, or until they are stopped */
   std::atomic<int> begun{0}, stopped{0}, loads{0}, unloads{0}, opened{0};
   bool missing = false, unloadable = false;
   std::string version = "1", request; /* with a request there are notes: the version */
@@ -58,9 +58,8 @@ struct made_up : ravel::toolchain {
   std::string request() override { return s.request; }
   std::string note() override { return s.version; }
   bool recall(const std::string &note) override { return note == s.version; }
-  bool compile(const std::string &text, const std::string &,
-                        const std::atomic<bool> &stop, std::string &bytes,
-                        std::string &why) override {
+  bool compile(const std::string &text, const std::string &, const std::atomic<bool> &stop,
+               std::string &bytes, std::string &why) override {
     s.begun++;
     while (s.held && !stop) compiler_pause_briefly();
     if (stop) s.stopped++;
@@ -216,7 +215,7 @@ Test(compiler, gives_up_what_is_discarded) {
   cr_assert_not_null(c.wait(d));
   cr_assert_eq(s.begun, 2);
   cr_assert_eq(s.stopped, 1);
-  /* Asked for again it is compiled again. */
+  /* When it is requested again, it is compiled again. */
   cr_assert_not_null(c.wait(c.request("a", {"k"})));
 }
 
@@ -233,7 +232,7 @@ Test(compiler, waits_until_it_is_asked_to_end) {
   cr_assert_not_null(c.wait(k));
 }
 
-/* ---- the end of a program that was short ---- */
+/* ---- the end of a short program ---- */
 
 /* Lets compilations go on a while later. */
 struct delayed_release {
@@ -246,7 +245,7 @@ struct delayed_release {
   ~delayed_release() { thread.join(); }
 };
 
-/* How many of these texts a later process finds. */
+/* Returns how many of these texts a later process finds. */
 static unsigned found_later(script &s, const temporary &t, std::vector<std::string> texts) {
   s.held = false;
   compiler c(tools(s), cache(t.folder));
@@ -271,7 +270,7 @@ Test(compiler, finishes_at_its_end_what_was_wanted) {
   cr_assert_eq(found_later(s, t, {"wanted", "other"}), 1);
 }
 
-/* As programs do before they close a context. */
+/* Programs discard kernels before they close a context. */
 Test(compiler, finishes_what_was_wanted_and_discarded) {
   temporary t;
   script s;
@@ -330,7 +329,7 @@ Test(compiler, gives_up_at_its_end_what_nobody_waits_for) {
   cr_assert_eq(s.stopped, 1);
 }
 
-/* ---- what is on disk ---- */
+/* ---- kernels on disk ---- */
 
 Test(compiler, makes_ready_what_is_on_disk_whatever_is_compiled) {
   temporary t;
@@ -343,7 +342,7 @@ Test(compiler, makes_ready_what_is_on_disk_whatever_is_compiled) {
   s.held = true;
   compiler c(tools(s), cache(t.folder), nullptr, 1);
   compilation *missing = c.request("missing", {"k"});
-  while (s.begun < 3) compiler_pause_briefly(); /* the one thread has it */
+  while (s.begun < 3) compiler_pause_briefly(); /* the only thread has it */
   compilation *k[] = {c.request("a", {"k"}), c.request("b", {"k"})};
   c.settle_found();
   cr_assert_eq(s.loads, loads + 2);
@@ -381,7 +380,7 @@ Test(compiler, ends_at_once_whatever_is_under_way) {
   cr_assert_eq(s.stopped, 2);
 }
 
-/* All that are held were begun, each by a thread of its own; the others wait. */
+/* All compilations that are held were begun, each by its own thread; the others wait. */
 Test(compiler, compiles_as_many_at_once_as_it_may) {
   enum { MOST = 3, REQUESTED = 7 };
   script s;
@@ -390,7 +389,7 @@ Test(compiler, compiles_as_many_at_once_as_it_may) {
   s.held = true;
   for (int i = 0; i < REQUESTED; i++) k[i] = c.request("text " + std::to_string(i), {"k"});
   for (int i = 0; i < 200000 && s.begun < MOST; i++) compiler_pause_briefly();
-  for (int i = 0; i < 20; i++) compiler_pause_briefly(); /* for one too many */
+  for (int i = 0; i < 20; i++) compiler_pause_briefly(); /* time to begin one too many */
   cr_assert_eq(s.begun, MOST);
   cr_assert_eq(c.threads(), MOST);
   s.held = false;
@@ -408,7 +407,7 @@ Test(compiler, starts_no_thread_while_one_is_idle) {
   compiler c(tools(s), cache(""), nullptr, 4);
   for (const char *name : {"a", "b", "c"}) {
     cr_assert_not_null(c.wait(c.request("text", {name})));
-    for (int i = 0; i < 20; i++) compiler_pause_briefly(); /* until it waits again */
+    for (int i = 0; i < 20; i++) compiler_pause_briefly(); /* time to wait again */
   }
   cr_assert_eq(c.threads(), 1);
 }
@@ -424,8 +423,8 @@ Test(compiler, takes_a_thread_a_processor_at_most) {
   s.held = false;
 }
 
-/* Threads that find and keep kernels in one folder, and load none: a thread sanitizer looks on.
- */
+/* Threads find and keep kernels in one folder, and load none, so that a thread sanitizer can
+ * check them. */
 Test(compiler, keeps_and_finds_kernels_from_several_threads) {
   temporary t;
   script s;
@@ -439,8 +438,8 @@ Test(compiler, keeps_and_finds_kernels_from_several_threads) {
   }
 }
 
-/* The second process neither opens the compiler nor compiles; the third has a kernel to
- * compile, and for the fourth the note is not true any more. */
+/* The second process neither opens the compiler nor compiles. The third has a kernel to
+ * compile. For the fourth the note is no longer true. */
 Test(compiler, opens_no_compiler_for_what_is_on_the_disk) {
   temporary t;
   script s;
@@ -494,7 +493,7 @@ Test(compiler, says_once_that_nothing_is_kept) {
 
 /* ---- the machine's own compiler ---- */
 
-/* a[i] = 2 * a[i] + 1, as generated text would have it. */
+/* Returns a[i] = 2 * a[i] + 1 as a generated text would have it. */
 static std::string doubling_text() {
   return contents(RAVEL_PRELUDE) +
          "struct doubling {\n"
@@ -524,7 +523,7 @@ Test(host_toolchain, compiles_what_runs_in_any_order) {
   }
 }
 
-/* a[i] += 1, behind that. */
+/* Adds a kernel behind it: a[i] += 1. */
 static std::string two_kernels_text() {
   return doubling_text() + "struct counting {\n"
                            "  int64_t *a;\n"
@@ -583,7 +582,7 @@ Test(host_toolchain, has_an_identity_with_its_options) {
   cr_assert(compiler_contains(plain->identity(), "-ffp-contract=off"));
 }
 
-/* A compiler with a child that would take an hour: both are ended. */
+/* A compiler has a child that would take an hour: both are ended. */
 Test(host_toolchain, is_stopped_with_all_it_started) {
   temporary t;
   const std::string slow = t.file("slow");
@@ -635,7 +634,7 @@ Test(nvrtc, says_that_it_is_too_old_or_something_else) {
   cr_assert(compiler_contains(why, "something else"), "%s", why.c_str());
 }
 
-/* The one of this machine, or the test is skipped. */
+/* Returns the NVRTC of this machine, or skips the test. */
 static std::unique_ptr<ravel::toolchain> nvrtc_here(int architecture) {
   std::string why;
   const std::unique_ptr<ravel::toolchain> any = ravel::nvrtc_toolchain(90, {});
@@ -679,7 +678,7 @@ Test(nvrtc, is_known_by_its_note) {
   cr_assert_not(false_one->recall(""));
 }
 
-/* What the compiler's threads do: the same bytes as one after the other. */
+/* The compiler's threads get the bytes that one thread would get. */
 Test(nvrtc, compiles_in_several_threads_at_once) {
   enum { THREADS = 3 };
   const auto tool = nvrtc_here(90);
@@ -726,9 +725,9 @@ Test(nvrtc, can_be_stopped) {
   cr_assert_not(tool->compile(doubling_text(), "doubling", stop, bytes, why));
 }
 
-/* No fused multiply-add: a * b + c is two operations. */
+/* There is no fused multiply-add: a * b + c is two operations. */
 Test(nvrtc, does_not_contract) {
-  const auto tool = nvrtc_here(999); /* PTX, which can be read */
+  const auto tool = nvrtc_here(999); /* gives PTX, which can be read */
   std::string why, bytes;
   cr_assert(tool->open(why));
   cr_assert(compiler_compile(

@@ -1,57 +1,59 @@
-/* test-consumers.cpp - PACKs inside of a superoperator's kernel: what the separate operations
- * give, in one launch; of tiles whose counts blocks publish on up to three levels. */
+/* test-consumers.cpp - PACKs inside a superoperator's kernel. They give in one launch what the
+ * separate operations give, also for so many tiles that blocks publish counts on up to three
+ * levels. */
 #include <string.h>
 
 #include <vector>
 
 #include "cvl-cuda/tests/superop-session.hpp"
 
-/* Less than the number of the segment, twice by the same flags; the double of what is equal to
- * it; and all. */
+/* Packs the numbers less than that of their segment, twice by the same flags; the double of
+ * those equal to it; and all. */
 static const char text[] =
     "fused OP0#1 ($0 : INT, $1 : INT, $2 : SEGDES) =\n"
     "$3 = (DIST INT @ $1 $2) $4 = (< INT @ $0 $3) $5 $6 = (PACK INT @ $0 $4 $2)\n"
     "$7 $8 = (PACK BOOL @ $4 $4 $2) $9 = (= INT @ $0 $3) $10 = (+ INT @ $0 $0)\n"
     "$11 $12 = (PACK INT @ $10 $9 $2) $13 = (- INT @ $0 $3) -> $5 $6 $7 $8 $11 $12 $13\n";
 
-/* The same, and a sum, for which there is a second kernel. */
+/* Adds a sum, for which there is a second kernel. */
 static const char with_sum[] =
     "fused OP0#1 ($0 : INT, $1 : INT, $2 : SEGDES) =\n"
     "$3 = (DIST INT @ $1 $2) $4 = (< INT @ $0 $3) $5 $6 = (PACK INT @ $0 $4 $2)\n"
     "$7 = (- INT @ $0 $3) $8 = (+_REDUCE INT @ $7 $2) $9 = (* INT @ $0 $7) -> $5 $6 $8 $9\n";
 
-/* Scans of a difference and of a flag, by kernels of their own; and a number for each position.
- */
+/* Scans a difference and a flag, by kernels of their own; and gives a number for each
+ * position. */
 static const char scanning[] =
     "fused OP0#1 ($0 : INT, $1 : INT, $2 : SEGDES) =\n"
     "$3 = (DIST INT @ $1 $2) $4 = (- INT @ $0 $3) $5 = (+_SCAN INT @ $4 $2)\n"
     "$6 = (< INT @ $0 $3) $7 = (XOR_SCAN BOOL @ $6 $2) $8 = (* INT @ $3 $3) -> $5 $7 $8\n";
 
-/* A scan of FLOATs, and nothing else. */
+/* Scans FLOATs, and does nothing else. */
 static const char scanning_floats[] =
     "fused OP0#1 ($0 : INT, $1 : INT, $2 : SEGDES) =\n"
     "$3 = (DIST INT @ $1 $2) $4 = (I_TO_F @ $0) $5 = (I_TO_F @ $3) $6 = (/ FLOAT @ $4 $5)\n"
     "$7 = (+_SCAN FLOAT @ $6 $2) -> $7\n";
 
-/* Doubled numbers and flags in the reverse order, `$1` the lengths. */
+/* Doubles numbers and flags in reverse order; `$1` has the lengths. */
 static const char reversing[] =
     "fused OP0#1 ($0 : INT, $1 : INT, $2 : SEGDES) =\n"
     "$3 = (INDEX @ (CONST INT 0) (CONST INT 1) $2) $4 = (DIST INT @ $1 $2)\n"
     "$5 = (- INT @ (- INT @ $4 $3) (DIST INT @ (CONST INT 1) $2))\n"
     "$6 = (+ INT @ $0 $0) $7 = (! PERMUTE INT @ $6 $5 $2)\n"
     "$8 = (< INT @ $3 $0) $9 = (! PERMUTE BOOL @ $8 $5 $2) -> $7 $9\n";
-/* Positions and `$1`, over the numbers: of two sources the later one stays. */
+/* Scatters positions and `$1`, over the numbers: of two sources the later one stays. */
 static const char halving[] =
     "fused OP0#1 ($0 : INT, $1 : INT, $2 : SEGDES) =\n"
     "$3 = (INDEX @ (CONST INT 0) (CONST INT 1) $2)\n"
     "$4 = (/ INT @ $3 (DIST INT @ (CONST INT 2) $2)) $5 = (+ INT @ $3 (DIST INT @ $1 $2))\n"
     "$6 = (! DPERMUTE INT @ $5 $4 $0 $2 $2) -> $6\n";
 
-/* Nothing runs on the host, threads and blocks in no order, all accesses looked at. */
+/* Nothing runs on the host, threads and blocks run in random order, and all accesses are
+ * checked. */
 static const char checked[] = "order=shuffled,seed=5,check,small=0";
 static const char quick[] = "small=0";
 
-/* All results as numbers, one after the other; the launches of the superoperator. */
+/* All results as numbers, one after the other, and the launches of the superoperator. */
 struct outcome {
   ints numbers;
   uint64_t launches;
@@ -92,8 +94,8 @@ struct session : superop_session {
     cr_assert(b->to_host(c, &x, 0, n.bound, to.data() + at));
     b->release(c, &numbers);
   }
-  /* Of numbers under segments of these lengths; of each segment its number, or with `by_length`
-   * its length. */
+  /* Runs it on numbers under segments of these lengths. Each segment gets its number or, with
+   * `by_length`, its length. */
   outcome run(const ints &lengths, bool by_length = false) {
     ints x, of_segment;
     for (size_t s = 0; s < lengths.size(); s++) {
@@ -139,8 +141,8 @@ static ints consumers_ragged(int64_t total) {
   return lengths;
 }
 
-/* Copies to or from the device; the rank directory, which positions want; what is zero before;
- * all. Separate operations take 9 or 10. */
+/* The launches are copies to or from the device; the rank directory, which positions need;
+ * memory set to zero; and the kernel. Separate operations take 9 or 10. */
 enum { LAUNCHES = 4 };
 
 Test(packs, of_one_tile) {
@@ -216,28 +218,29 @@ Test(scans, with_windows_of_chunks) {
   }
 }
 
-/* Copies to the device; what is zero before, where a segment is long; the kernel of the scan.
- */
+/* The launches are copies to the device; memory set to zero, if a segment is long; and the
+ * kernel of the scan. */
 Test(scans, take_few_launches) {
   cr_expect_leq(consumers_expect_same(scanning_floats, {5000}).launches, 2);
   cr_expect_leq(consumers_expect_same(scanning_floats, {20000}).launches, 3);
 }
 
-/* A group of two PERMUTEs by one kernel; claims and what they bring by two. Under one segment,
- * which constants are for. */
+/* One kernel does a group of two PERMUTEs; two kernels claim and move. All is under one
+ * segment, which constants need. */
 Test(scatters, give_what_the_operations_give) {
   for (const char *definition : {reversing, halving}) {
     for (const int64_t n : {1, 33, 2049, 7000}) consumers_expect_same(definition, {n});
   }
 }
 
-/* Copies to the device, what is all ones or zero before, one kernel or two. */
+/* The launches are copies to the device, memory set to ones or zeros, and one kernel or two. */
 Test(scatters, take_few_launches) {
   cr_expect_leq(consumers_expect_same(reversing, {5000}).launches, 3);
   cr_expect_leq(consumers_expect_same(halving, {5000}).launches, 4);
 }
 
-/* What is owned and not needed any more is written over, unless it is needed besides. */
+/* Memory that is owned and not needed any more is overwritten, unless something else needs
+ * it. */
 Test(scatters, write_over_what_is_not_needed) {
   uint64_t bytes[2];
   for (const bool owned : {false, true}) {

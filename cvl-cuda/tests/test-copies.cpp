@@ -1,6 +1,6 @@
 /* test-copies.cpp - superoperators of copies by kernels give what their nodes give one by one:
  * the same elements, or the same fault. Each segment of the result is a concatenation of two,
- * in one of the ways that flattening writes it in; runs are moved so that they leave their
+ * in one of the ways in which flattening writes it. Runs are moved so that they leave their
  * segments, overlap, or are out of order. */
 #include <stdlib.h>
 
@@ -10,14 +10,14 @@
 #include "cvl-cuda/tests/superop-session.hpp"
 
 /* How runs are written: each in its segment; all in one segment; and as the first, from slices
- * of the operands, of which one is found by an index. */
+ * of the operands, one of which is found by an index. */
 enum { IN_SEGMENTS, IN_ONE, OF_SLICES, SUPEROPS };
 
 #define PARAMS                                                                                 \
   "($0 : INT, $1 : INT, $2 : SEGDES, $3 : INT, $4 : INT, $5 : SEGDES, $6 : SEGDES, $7 : "      \
   "SEGDES, "                                                                                   \
   "$8 : SEGDES"
-/* Of all runs; of all elements of the first operand. */
+/* STRIDES are those of all runs, FLAGS those of all elements of the first operand. */
 #define STRIDES "(DIST INT @ (CONST INT 1) $7)\n"
 #define FLAGS   "(DIST BOOL @ (CONST BOOL T) $8)"
 
@@ -43,7 +43,7 @@ struct numbers {
   }
 };
 
-/* Defects of the operands; of the k-th run. */
+/* Defects of the operands, in the k-th run. */
 enum { NOTHING, BEFORE, BEHIND, BACKWARDS, SLICE_BEHIND, INDEX_BEHIND, DEFECTS };
 
 struct operands {
@@ -62,7 +62,7 @@ struct operands {
         start[i].push_back((which == IN_ONE ? at : 0) + n);
         n += length;
       }
-      const int64_t gap = (int64_t)r.below(3); /* that neither writes */
+      const int64_t gap = (int64_t)r.below(3); /* written by neither */
       slices.push_back(0);
       result.push_back(n + gap);
       at += n + gap;
@@ -188,7 +188,7 @@ Test(copies, as_node_by_node) {
   superops_free(ops);
 }
 
-/* Where the order of runs does not matter, what is checked is reported, not waited for. */
+/* If the order of runs does not matter, checks are reported later, and nothing waits. */
 Test(copies, wait_for_nothing_but_order) {
   superops *ops = superops_load(definitions);
   for (int which = 0; which < SUPEROPS; which++) {

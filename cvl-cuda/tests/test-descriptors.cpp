@@ -1,5 +1,6 @@
-/* test-descriptors.cpp - what conformance cannot see of PACK and of descriptors: what is kept
- * and shared, how many launches that saves, and vectors too long for a single tile of sums. */
+/* test-descriptors.cpp - properties of PACK and of descriptors that conformance cannot see:
+ * what is kept and shared, how many launches that saves, and vectors too long for a single tile
+ * of sums. */
 #include <string.h>
 
 #include "cvl-cuda/context.hpp"
@@ -30,7 +31,7 @@ static ints descriptors_numbers(int64_t n) {
   return x;
 }
 
-/* More flags than one block adds up tiles of. */
+/* There are more tiles of flags than one block adds up. */
 Test(descriptors, many_flags) {
   enum { N = (1 << 22) + 20001, SEGMENTS = 3 };
   session s;
@@ -61,7 +62,7 @@ Test(descriptors, same_flags) {
   cvl_value f = s.upload(set), d{}, v[VECTORS], out[VECTORS], out_d[VECTORS];
   cr_assert(s.b->segdes_from_host(s.c, ++s.site, 3, lengths.data(), &d));
   for (cvl_value &x : v) x = s.upload(descriptors_numbers(N));
-  ints first = s.fetch(v[0]); /* all that was issued is done */
+  ints first = s.fetch(v[0]); /* everything that was issued is done */
   const uint64_t before = s.launches(), waits = s.b->statistics(s.c).waits;
   for (int k = 0; k < VECTORS; k++) {
     cr_assert(s.apply(CALL_PACK, OP_PACK, {v[k], f, d}, &out[k], &out_d[k]));
@@ -86,16 +87,16 @@ Test(descriptors, same_flags) {
   for (const cvl_value *p : {&f, &d}) s.b->release(s.c, p);
 }
 
-/* Whether all segments are empty as kernels see them: the emulated device's memory is at hand.
- */
+/* Returns whether all segments are empty as kernels see them: the emulated device's memory can
+ * be read. */
 static bool all_empty(const cvl_value &d) {
   const cvl_segdes &x = *d.as.segdes;
   const int64_t *offsets = (const int64_t *)(const void *)x.device_offsets->at;
   return std::all_of(offsets, offsets + x.count + 1, [](int64_t at) { return at == 0; });
 }
 
-/* Offsets of many tiles of lengths, and their sum. Where one is at fault, so is the sum, and
- * the offsets of all tiles are written anew. */
+/* Offsets of many tiles of lengths, and their sum. If a length is at fault, so is the sum, and
+ * the offsets of all tiles are written again. */
 Test(descriptors, many_lengths) {
   enum { N = (1 << 21) + 5000 };
   session s;
@@ -124,7 +125,7 @@ Test(descriptors, many_lengths) {
   for (const cvl_value *p : {&v, &d, &again, &more, &bad}) s.b->release(s.c, p);
 }
 
-/* A total that is too large is so from some length on, which may be in any tile. */
+/* A total becomes too large at some length, which may be in any tile. */
 Test(descriptors, many_lengths_that_are_too_many) {
   for (const size_t n : {(size_t)20, (size_t)20000}) {
     session s;
@@ -140,7 +141,7 @@ Test(descriptors, many_lengths_that_are_too_many) {
   }
 }
 
-/* LENGTHS of a descriptor and the descriptor of those lengths take nothing. */
+/* LENGTHS of a descriptor, and the descriptor of those lengths, take no launch. */
 Test(descriptors, there_and_back) {
   session s;
   const ints lengths = {3, 0, 5, 9};
@@ -158,7 +159,7 @@ Test(descriptors, there_and_back) {
   for (const cvl_value *p : {&d, &l, &back, &more}) s.b->release(s.c, p);
 }
 
-/* Of a vector that is short after all only what it has is copied to the host, not what its
+/* If a vector turns out to be short, only its elements are copied to the host, not all that its
  * block has room for. */
 Test(descriptors, short_after_all) {
   enum { N = 150, KEPT = 50 };
@@ -184,8 +185,8 @@ Test(descriptors, short_after_all) {
 
 /* ---- expanded ids ---- */
 
-/* Long segments, which are sorted, and empty ones: at the ends, between others, in rows longer
- * than a word of the directory. */
+/* Long segments, which are sorted, and empty ones: at the ends, between others, and in rows
+ * longer than a word of the directory. */
 static ints lengths_with_empty() {
   ints x = {0, 0, 100, 0, 63, 64, 1, 0, 0, 0, 300, 1, 0, 1, 0, 65};
   x.insert(x.end(), 150, 0);
@@ -213,7 +214,7 @@ static ints descriptors_ranks_of(const ints &x, const ints &lengths) {
   return ranks;
 }
 
-/* A descriptor, something to rank, and what RANK under it takes. */
+/* A descriptor, something to rank, and the cost of RANK under it. */
 struct ranking : session {
   const ints lengths = lengths_with_empty(), ids = segment_of_each(lengths);
   ints x;
@@ -230,7 +231,7 @@ struct ranking : session {
     b->release(c, &v);
     b->release(c, &d);
   }
-  /* The launches of one RANK. */
+  /* Returns the launches of one RANK. */
   uint64_t rank() {
     cvl_value r{};
     const uint64_t before = launches();
@@ -285,7 +286,7 @@ Test(descriptors, ids_are_counted_and_end_with_their_descriptor) {
   cr_assert_eq(live[1], live[0] + 4 * segment_of_each(lengths_with_empty()).size());
 }
 
-/* Too little memory for ids is enough for RANK. */
+/* Memory that is too small for ids is enough for RANK. */
 Test(descriptors, ids_are_done_without) {
   uint64_t peak;
   {

@@ -1,6 +1,6 @@
-/* test-elementwise.cpp - what conformance does not see of elementwise operations, ranks and
- * assertions: which of them are computed without a kernel, what the host knows of their
- * results, and indices beyond 32 bits, on operands that take no memory. */
+/* test-elementwise.cpp - properties of elementwise operations, ranks and assertions that
+ * conformance does not see: which of them are computed without a kernel, what the host knows of
+ * their results, and indices beyond 32 bits, on operands that take no memory. */
 #include <criterion/criterion.h>
 #include <string.h>
 
@@ -39,7 +39,7 @@ struct rig {
     dist(*c, 1, v, d, &out);
     return out;
   }
-  /* The lengths of segments, of which the host knows the sum. */
+  /* Makes the lengths of segments, of which the host knows the sum. */
   cvl_value some_lengths(std::vector<int64_t> lengths_of) {
     cvl_value d, out;
     segdes_from_host(*c, 1, lengths_of.size(), lengths_of.data(), &d);
@@ -58,8 +58,8 @@ struct rig {
 
 /* ---- how indices are divided among blocks ---- */
 
-/* How often each index is done by the threads of a grid, as run_tiles in prelude.hpp does it.
- */
+/* Returns how often each index is done by the threads of a grid, as run_tiles in prelude.hpp
+ * does it. */
 static std::vector<int> times_done(int64_t n, int unroll, int64_t grid) {
   std::vector<int> times((size_t)n, 0);
   const map_tiles tiles(n, unroll, grid);
@@ -97,14 +97,14 @@ Test(elementwise, each_index_is_done_once_by_a_grid_that_fills_the_device) {
 
 /* ---- several elements at once ---- */
 
-/* Narrow elements are more at a time, and the widest four. */
+/* A thread loads more narrow elements at a time, and four of the widest. */
 Test(elementwise, a_thread_loads_elements_by_their_bytes) {
   cr_assert_eq(elements_at_once<uint8_t>(), 8);
   cr_assert_eq(elements_at_once<float>(), 8);
   cr_assert_eq(elements_at_once<double>(), 4);
 }
 
-/* What a thread computes of eight elements is what it computes of each. */
+/* Expects that a thread computes from eight elements what it computes from each. */
 template <class T> static void expect_each(const operand<T> &x, int64_t step, int64_t n) {
   for (int64_t i = 0; i + 7 * step < n; i++) {
     T all[8];
@@ -113,8 +113,8 @@ template <class T> static void expect_each(const operand<T> &x, int64_t step, in
   }
 }
 
-/* Descriptors of N elements: one segment, equal ones, and offsets with empty segments, without
- * a directory of ranks and with one. */
+/* Descriptors of N elements: one segment, equal ones, and offsets with empty segments, with and
+ * without a rank directory. */
 struct descriptors {
   enum : int64_t { N = 300, WORDS = (N + 63) / 64 };
   std::vector<int64_t> offsets = {0, 7, 7, 131, 140, 140, 140, 141, N, N};
@@ -146,7 +146,7 @@ Test(elementwise, eight_elements_at_once_are_those_one_by_one) {
                        by = {1, 2, -3, 4, 0, 5, 6, 7, 8};
   for (const segments &under : of.all) {
     for (const operand_form kind : {SPREAD, PROGRESSION}) {
-      for (const bool each : {false, true}) { /* values of segments in memory, or the same */
+      for (const bool each : {false, true}) { /* values of segments in memory, or all equal */
         if (kind == SPREAD && !each) continue;
         operand<int32_t> x{};
         x.kind = kind;
@@ -194,7 +194,7 @@ Test(elementwise, division_of_constants_by_zero) {
 
 /* ---- operands that are computed ---- */
 
-/* A vector of the device. */
+/* Makes a vector of the device. */
 static cvl_value elementwise_vector_of(rig &r, const std::vector<int64_t> &x) {
   cvl_value v;
   cr_assert(r.table.from_host(r.c, 1, CVL_I64, x.size(), x.data(), &v));
@@ -208,7 +208,8 @@ static std::vector<int64_t> elementwise_elements_of(rig &r, const cvl_value &v) 
   return x;
 }
 
-/* Segments of 3, 0, 1 and 2 elements, with values 5, 6, 7, 8; and counted from them by tens. */
+/* Segments of 3, 0, 1 and 2 elements with values 5, 6, 7, 8; and progressions from these by
+ * tens. */
 struct spread_rig : rig {
   cvl_value d, values, tens, spread, counted;
 
@@ -272,7 +273,7 @@ Test(elementwise, progressions_add_up_to_one) {
   }
 }
 
-/* A value of an empty segment is no element: it is not at fault. */
+/* A value of an empty segment is no element, so it is not at fault. */
 Test(elementwise, faults_are_those_of_elements) {
   spread_rig r(100);
   const cvl_value divisors = elementwise_vector_of(r, {1, 0, 2, 0});
@@ -328,12 +329,12 @@ Test(elementwise, sums_of_known_sums_need_no_wait) {
 
 enum : int64_t { FAR = (int64_t)1 << 31 };
 
-/* A pointer whose element `at` is *p: it is used for no other. */
+/* Returns a pointer whose element `at` is *p. It is used for no other element. */
 template <class T> static ptr<T> elementwise_only(T *p, int64_t at) {
   return pointer_to<T>((void *)((uintptr_t)p - (uintptr_t)at * sizeof(T)));
 }
 
-/* Three segments of 2^31 elements, all 5. */
+/* Returns three segments of 2^31 elements, all 5. */
 static segments three_far() {
   segments d{};
   d.count = 3;

@@ -1,6 +1,6 @@
-/* test-emulation.cpp - the emulated device: the orders it executes threads in, its queue, and
- * what its checker finds. For each kind of report there is a small kernel with the defect
- * planted, which must be reported, and the same kernel repaired, which must not. */
+/* test-emulation.cpp - the emulated device: the orders in which it executes threads, its queue,
+ * and the findings of its checker. For each kind of report there is a small kernel with a
+ * planted defect, which must be reported, and the repaired kernel, which must not. */
 #include <criterion/criterion.h>
 #include <math.h>
 #include <stdlib.h>
@@ -135,7 +135,7 @@ struct squares {
 struct doubled {
   ptr<const int64_t> in;
   ptr<int64_t> out;
-  /* Unsigned: where a defect is planted, it may have any value. */
+  /* The product is unsigned, since a planted defect may give it any value. */
   HD void operator()(int64_t i) const { out[i] = (int64_t)(2 * (uint64_t)in[i]); }
 };
 
@@ -255,7 +255,7 @@ Test(checker, finds_a_map_onto_its_operand_that_reads_neighbours) {
           });
 }
 
-/* Many read what one writes: none of them is forgotten when the writer reads, too. */
+/* Many threads read what one writes. None is forgotten when the writer reads, too. */
 struct crowd {
   ptr<int64_t> x;
   ptr<int64_t> out;
@@ -330,7 +330,7 @@ Test(checker, finds_plain_reads_of_what_others_change_atomically) {
 /* ---- cooperative kernels ---- */
 
 /* An exclusive scan of 64 elements a block, in the memory of the block. In one array with one
- * phase a step, a thread reads what another writes; in two, none does. */
+ * phase a step, a thread reads what another writes; in two arrays none does. */
 struct block_scan {
   enum { threads = 64 };
   struct shared {
@@ -421,7 +421,7 @@ Test(checker, finds_writes_outside_of_phases) {
           });
 }
 
-/* What all threads read between phases must not be written in the next one. */
+/* Data that all threads read between phases must not be written in the next phase. */
 struct uniform_read {
   enum { threads = 32 };
   struct shared {};
@@ -449,8 +449,8 @@ Test(checker, finds_a_read_between_phases_without_a_barrier_behind) {
           });
 }
 
-/* Shared memory, too: nothing stands between such a read and the next block of these threads.
- */
+/* This also holds for shared memory: nothing separates such a read from the next block of these
+ * threads. */
 struct shared_between {
   enum { threads = 32 };
   struct shared {
@@ -481,7 +481,7 @@ Test(checker, finds_reads_of_shared_memory_between_phases) {
 
 /* ---- registers ---- */
 
-/* A device ignores the index: it would give each thread its own. */
+/* A device ignores the index: each thread gets its own register. */
 struct neighbour_in_register {
   enum { threads = 64 };
   struct shared {};
@@ -505,7 +505,8 @@ Test(checker, finds_registers_of_other_threads) {
           });
 }
 
-/* There is nothing behind the last one: what is used then is what a device would use. */
+/* There is no thread behind the last one. The value used then is the one that a device would
+ * use. */
 Test(checker, takes_the_register_that_a_device_has) {
   rig r("check");
   const ptr<int64_t> out = r.fresh<int64_t>(64);
@@ -523,7 +524,7 @@ Test(checker, finds_registers_of_other_threads_on_the_host) {
           });
 }
 
-/* Between phases all threads would go by what each of them has. */
+/* Between phases every thread decides by its own value. */
 struct decides {
   enum { threads = 64 };
   struct shared {};
@@ -626,8 +627,8 @@ Test(checker, finds_copies_on_the_device_behind_the_end) {
           });
 }
 
-/* The text of 2012: a segment's number at its first element. An empty segment has that of the
- * next one, or that behind the end. */
+/* Each segment's number is written at its first element, as in the paper of 2012. An empty
+ * segment has the first element of the next one, or the one behind the end. */
 struct marks {
   ptr<const int64_t> starts, lengths;
   ptr<int64_t> ids;
@@ -676,7 +677,7 @@ Test(checker, finds_what_lies_before_and_behind_blocks) {
           });
 }
 
-/* The next device may get the addresses of one that has ended, but nothing that it knew. */
+/* The next device may get the addresses of one that has ended, but nothing else of it. */
 Test(checker, a_device_that_has_ended_leaves_nothing) {
   for (const char *way : ways) {
     {
@@ -703,7 +704,7 @@ Test(checker, finds_memory_given_back) {
             ptr<int64_t> a = r.fresh<int64_t>(10);
             if (defect) r.device->returned(address(a), 80);
             r.map("squares", 10, squares{a});
-            /* Issued after the launch: whenever either is executed, this is right. */
+            /* It is issued after the launch, so it is right whenever either is executed. */
             if (!defect) r.device->returned(address(a), 80);
           });
 }
@@ -726,7 +727,7 @@ Test(checker, does_not_hand_out_at_once_what_was_given_back) {
     cr_assert((bool)(a != b));
     r.device->returned(address(b), 80);
   }
-  /* But in the end: addresses are not used up. */
+  /* In the end addresses come back, so they are not used up. */
   std::set<void *> ranges;
   for (int k = 0; k < 200; k++) {
     ptr<uint8_t> b = r.fresh<uint8_t>(4 << 20);
@@ -774,7 +775,7 @@ Test(checker, finds_memory_of_the_device_on_the_host) {
           });
 }
 
-/* Of a process of its own that executes the body and exits. */
+/* Returns the exit status of a process that executes the body and exits. */
 template <class F> int exit_status_of(F body) {
   fflush(nullptr);
   const pid_t child = fork();
@@ -788,7 +789,7 @@ template <class F> int exit_status_of(F body) {
   return WEXITSTATUS(status);
 }
 
-/* Not through a ptr: nothing is known but the address, and there is no way to go on. */
+/* The access is not through a ptr: only the address is known, and the program cannot go on. */
 Test(checker, ends_a_host_that_goes_around_the_pointers) {
   for (bool defect : {true, false}) {
     const int status = exit_status_of([=] {
@@ -829,7 +830,7 @@ Test(checker, finds_results_that_are_read_before_they_are_there) {
 }
 
 Test(checker, finds_results_that_the_host_only_hopes_to_be_there) {
-  /* Whatever was executed: nobody has asked since the copy. */
+  /* This holds whatever was executed, since nobody has asked since the copy. */
   planted(NOT_READY, {"the host reads a result before it is known"}, [](rig &r, bool defect) {
     ptr<int64_t> a = r.upload(numbers(10));
     int64_t *there = r.pinned<int64_t>(10);
@@ -861,7 +862,7 @@ Test(checker, finds_bodies_on_the_host_that_read_too_early) {
   });
 }
 
-/* Of these two only a queue can know. */
+/* Only a queue can know these two. */
 static const char *const deferred_ways[] = {"check,deferred", "check,order=reverse,deferred"};
 
 Test(checker, finds_sources_of_copies_that_change) {
@@ -947,7 +948,7 @@ Test(checker, ends_the_process_with_its_status) {
   }
 }
 
-/* Neighbours exchange what they have, in the memory of one block after the other. */
+/* Neighbours exchange their numbers, in the memory of one block after the other. */
 struct exchanges {
   enum { threads = 4 };
   struct shared {
@@ -964,7 +965,7 @@ struct exchanges {
   }
 };
 
-/* Memory of a checker's device, so many bytes. */
+/* Returns memory of a checker's device. */
 static ptr<int64_t> memory_of(checker &c, size_t bytes) {
   c.commands_start();
   void *p = c.device.allocate(bytes);
@@ -972,7 +973,7 @@ static ptr<int64_t> memory_of(checker &c, size_t bytes) {
   return pointer_to<int64_t>(p);
 }
 
-/* Numbers run out within a launch, whose blocks have one memory. */
+/* Numbers run out within a launch, whose blocks share one memory. */
 Test(checker, begins_its_numbers_anew_between_blocks) {
   for (uint32_t before = 2; before < 60; before++) {
     checker c((1u << 30) - before);
@@ -984,8 +985,8 @@ Test(checker, begins_its_numbers_anew_between_blocks) {
   }
 }
 
-/* Thread numbers run out after 2^30 executions: an old one must not look new, and what happens
- * across that moment is seen. */
+/* Thread numbers run out after 2^30 executions. An old one must not look new, and conflicts
+ * across that moment are seen. */
 Test(checker, begins_its_numbers_anew) {
   for (uint32_t before = 2; before < 40; before++) {
     checker c((1u << 30) - before);

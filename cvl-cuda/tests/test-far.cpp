@@ -1,6 +1,6 @@
-/* test-far.cpp - indices beyond 2^31 and 2^32, where no test has the memory: single threads and
- * blocks of kernels, on operands that are computed and on memory of which a few elements far
- * from its start are there. */
+/* test-far.cpp - indices beyond 2^31 and 2^32, for which no test has the memory. Single threads
+ * and blocks of kernels run on computed operands, and on memory of which only a few elements
+ * far from its start exist. */
 #include <criterion/criterion.h>
 #include <string.h>
 
@@ -18,7 +18,8 @@ using namespace ravel;
 
 static const int64_t HUGE = (int64_t)1 << 33;
 
-/* A pointer to memory of which x has the elements from `first` on: used for no others. */
+/* Returns a pointer to memory of which x has the elements from `first` on. It is used for no
+ * others. */
 template <class T, class U> static ptr<T> from_on(int64_t first, std::vector<U> &x) {
   return pointer_to<T>((void *)((uintptr_t)x.data() - (uintptr_t)first * sizeof(T)));
 }
@@ -40,7 +41,7 @@ static segments with_offsets(std::vector<int64_t> &offsets) {
   return d;
 }
 
-/* Element i is first + i * step. */
+/* Returns the operand whose element i is first + i * step. */
 template <class T> static operand<T> line(T first, T step) {
   operand<T> x{};
   x.kind = PROGRESSION;
@@ -64,7 +65,7 @@ static bool far_is_set(int64_t i) {
   return i % 7 < 3 || i % 64 == 63;
 }
 
-/* Flags from HUGE on, and as many as give one whole tile and some of the next. */
+/* Flags from HUGE on: enough for one whole tile and some of the next. */
 enum : int64_t { SOME = PACK_TILE + 1000 };
 
 struct packed {
@@ -103,7 +104,8 @@ Test(far, pack_words) {
   cr_assert_eq((int64_t)p.tiles[1], packed::set_before(HUGE + SOME, HUGE + PACK_TILE));
 }
 
-/* A body that keeps what these flags say, with BEFORE flags set before the first of them. */
+/* Makes a body that keeps what these flags say, with BEFORE set flags before the first of
+ * them. */
 static const int64_t BEFORE = HUGE / 2 + 12345;
 
 struct keeping : packed {
@@ -144,7 +146,7 @@ Test(far, pack_elements) {
   }
 }
 
-/* The result's descriptor: segments that begin far on, and one after so many others. */
+/* Segments of the result's descriptor begin far on, and one comes after many others. */
 Test(far, pack_offsets) {
   keeping k;
   std::vector<int64_t> starts = {HUGE, HUGE + 70, HUGE + 70, HUGE + 20000 % SOME, HUGE + SOME},
@@ -168,7 +170,7 @@ Test(far, pack_total) {
   keeping k;
   std::vector<int64_t> all((size_t)k.f.tiles + 1, 0);
   std::vector<pack_word> first(KEEP_TILE / 64, pack_word{0, 0});
-  int64_t total[3] = {0, 0, 0}; // put_number
+  int64_t total[3] = {0, 0, 0}; // see put_number
   all.back() = BEFORE;
   k.f.sums = pointer_to<const int64_t>(all.data());
   k.f.words = pointer_to<const pack_word>(first.data());
@@ -183,8 +185,8 @@ Test(far, pack_total) {
 
 /* ---- descriptors ---- */
 
-/* Offsets of the last tile: the totals of the two windows of 2^32 lengths before it are there.
- */
+/* Writes offsets of the last tile: the totals of the two windows of 2^32 lengths before it
+ * exist. */
 template <class T> static void offsets_of_far_lengths() {
   using totals = typename write_offsets<T>::totals;
   enum : int64_t { WINDOW_LEVEL = 4, WINDOW = (int64_t)1 << (OFFSETS_BITS + 20) };
@@ -193,7 +195,7 @@ template <class T> static void offsets_of_far_lengths() {
   fault_slot slot{};
   std::vector<typename totals::total> published((size_t)totals::count(count));
   std::vector<int64_t> offsets(3002, -1);
-  int64_t total[3] = {0, 0, 0}; // put_number
+  int64_t total[3] = {0, 0, 0}; // see put_number
   uint64_t counters[OFFSETS_COUNTERS] = {(uint64_t)tile, 0, 0};
   write_offsets<T> body{};
   body.lengths.kind = ALL_EQUAL;
@@ -234,7 +236,7 @@ Test(far, lengths) {
   lengths_body<int64_t> f{};
   f.n = HUGE + 2;
   f.greatest = INT64_MAX;
-  for (; f.count < 2; f.count++) /* of two descriptors, one behind the other */
+  for (; f.count < 2; f.count++) /* of two descriptors, one after the other */
     f.list[f.count] = {from_on<const int64_t>(HUGE, offsets), nullptr, {&slot, 1}};
   for (int64_t before : {(int64_t)0, f.n}) {
     cr_assert_eq(f.at(before + HUGE), 2 * HUGE);
@@ -248,7 +250,7 @@ Test(far, lengths) {
   cr_assert_eq(slot.value, 2 * HUGE);
 }
 
-/* A word of the directory, without empty segments and with some, and the ids made from it. */
+/* A word of the directory, without and with empty segments, and the ids made from it. */
 Test(far, directory_and_ids) {
   for (bool empty : {false, true}) {
     std::vector<int64_t> offsets = {0, HUGE - 3, HUGE + 5, HUGE + 9, HUGE + 70, 2 * HUGE};
@@ -323,8 +325,7 @@ Test(far, index) {
   progressions<int64_t>();
 }
 
-/* Nothing is made but the description, which knows what it sums up to while that can be said.
- */
+/* Only the description is made. It knows the sum as long as that fits. */
 Test(far, index_and_dist_of_the_back_end) {
   emulated_session s("");
   const cvl_value zero = cvl_scalar_int(CVL_I64, 0), two = cvl_scalar_int(CVL_I64, 2);
@@ -345,7 +346,7 @@ Test(far, index_and_dist_of_the_back_end) {
 
 /* ---- EXTRACT and REPLACE ---- */
 
-/* Element 2 of each of HUGE + 3 segments of 5. */
+/* Returns addresses of element 2 in each of HUGE + 3 segments of 5. */
 static addresses<int64_t, ONE_OF_EACH> third_of_each(fault_slot *slot) {
   addresses<int64_t, ONE_OF_EACH> x{};
   x.near = far_equal_segments(HUGE + 3, 1);
@@ -394,7 +395,7 @@ Test(far, replace) {
 
 /* ---- generated kernels ---- */
 
-/* The kernel as a function of one element, or of one block, instead of all. */
+/* Returns the kernel as a function of one element, or of one block, instead of all. */
 static std::string for_one(const generated &k) {
   if (k.source.kernel.by_slots)
     return k.with(
@@ -420,7 +421,7 @@ struct gather_and_index {
   int64_t n;
 };
 
-/* Values gathered within segments, and INDEX under these. */
+/* Values are gathered within segments, and INDEX runs under these. */
 Test(far, generated_maps) {
   const generated k("fused OP0#1 ($0 : INT, $1 : INT, $2 : SEGDES) =\n"
                     "  (+ INT @ (BPERMUTE INT @ $0 $1 $2 $2)\n"
@@ -457,7 +458,7 @@ struct sum_of_slots {
   int64_t n;
 };
 
-/* More slots than 2^31; a block has a few of them. */
+/* There are more than 2^31 slots; a block has a few of them. */
 static const int64_t BLOCK_SLOTS = (int64_t)tuning_default(TUNE_CUDA_BLOCK_SLOTS, 0);
 Test(far, generated_reductions) {
   const generated k(

@@ -1,5 +1,6 @@
 /* test-fault-slot.cpp - of several faults the error slot (prelude.hpp) keeps the one at the
- * lowest site and position: in any order, by threads at the same time, and seen half-written.
+ * lowest site and position: in any order, by threads at the same time, and if it is seen
+ * half-written.
  */
 #include <criterion/criterion.h>
 #include <ucontext.h>
@@ -27,7 +28,7 @@ struct fault {
   int64_t position;
 };
 
-/* What else is written with a fault follows from its position: a mixture of two is found. */
+/* The other fields of a fault follow from its position, so that a mixture of two is found. */
 static void fault_slot_report(fault_slot *slot, const fault &f) {
   faults{slot, f.site}.report(f.kind, f.position, f.position + 1, f.position + 2,
                               f.position + 3);
@@ -43,7 +44,7 @@ static void expect_kept(const fault_slot &s, const fault &f, const char *when) {
   cr_assert_eq(s.segment, f.position + 3, "%s: segment %d", when, (int)s.segment);
 }
 
-/* From the one that is kept to the one that gives way to all. */
+/* Faults from the one that is kept to the one that gives way to all. */
 static const std::vector<fault> by_rank = {
     {2, CVL_E_INDEX, 7},      {2, CVL_E_INDEX, 40}, {2, CVL_E_DUPLICATE, 3},
     {2, CVL_E_DUPLICATE, 30}, {5, CVL_E_INDEX, 0},  {UINT64_MAX - 1, CVL_E_INDEX, 1}};
@@ -61,7 +62,7 @@ Test(fault_slot, keeps_the_first_whatever_the_order) {
   } while (std::next_permutation(order.begin(), order.end()));
 }
 
-/* Only the version says whether something was written. */
+/* Only the version shows whether something was written. */
 Test(fault_slot, is_not_locked_by_what_comes_later) {
   fault_slot slot{};
   fault_slot_report(&slot, by_rank[1]);
@@ -72,8 +73,8 @@ Test(fault_slot, is_not_locked_by_what_comes_later) {
   cr_assert_eq(slot.version, 4);
 }
 
-/* A thread that sees the new site with the old position, which is lower than its own, is not
- * to leave: it comes before the position that is about to be written. */
+/* A thread may see the new site with the old position, which is lower than its own. It must not
+ * leave, since it comes before the position that is about to be written. */
 Test(fault_slot, seen_half_written_is_looked_at_again) {
   const fault old{5, CVL_E_INDEX, 3}, next{2, CVL_E_INDEX, 100}, mine{2, CVL_E_INDEX, 50};
   fault_slot slot{};
@@ -95,11 +96,11 @@ Test(fault_slot, seen_half_written_is_looked_at_again) {
   expect_kept(slot, mine, "half-written");
 }
 
-/* ---- threads at the same time, a step of one after a step of another ---- */
+/* ---- threads at the same time, with interleaved steps ---- */
 
 enum { THREADS = 3, STACK = 1 << 16 };
 
-/* Coroutines instead of threads: the schedules are random, but the same in every run. */
+/* Coroutines instead of threads: the schedules are random, but every run has the same ones. */
 struct schedule {
   ucontext_t main, thread[THREADS];
   std::vector<char> stack[THREADS];
@@ -138,7 +139,7 @@ static void fault_slot_run_all(schedule &s, std::minstd_rand &random) {
   scheduled = nullptr;
 }
 
-/* The slot holds a late site with a low position; sites and positions are few, so that threads
+/* The slot holds a late site with a low position. Sites and positions are few, so that threads
  * often differ in the position alone. */
 Test(fault_slot, keeps_the_first_of_threads_whatever_their_schedule) {
   enum { SCHEDULES = 20000, EACH = 2 };
@@ -165,7 +166,7 @@ Test(fault_slot, keeps_the_first_of_threads_whatever_their_schedule) {
   }
 }
 
-/* And by the processors' own schedules. */
+/* This runs threads by the processors' own schedules. */
 Test(fault_slot, keeps_the_first_of_threads_at_the_same_time) {
   enum { MANY = 200000 };
   fault_slot slot{};

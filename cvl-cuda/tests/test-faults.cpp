@@ -1,6 +1,6 @@
-/* test-faults.cpp - each call of the device in turn is made to fail: operations end with a
- * fault that says which call it was, or as they should, but never with something else. The
- * emulated device fails like a real one does (calls.hpp). */
+/* test-faults.cpp - makes each call of the device fail in turn. Operations end with a fault
+ * that says which call it was, or as they should, but never in another way. The emulated device
+ * fails as a real one does (calls.hpp). */
 #include <criterion/criterion.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,12 +11,12 @@
 #include "cvl-cuda/emulation.h"
 #include "cvl-cuda/tests/apply.hpp"
 
-/* BIG: more than the heap takes at a time. */
+/* BIG is more than the heap takes at a time. */
 enum { N = 20000, MOST_CALLS = 3000, SEGMENTS = 100, BIG = 3 << 20 };
 
 struct outcome {
   bool opened = false, right = false;
-  std::string why; /* of open */
+  std::string why; /* failure of open */
   cvl_error fault{};
   std::string text; /* of the fault */
 };
@@ -80,7 +80,8 @@ struct program {
   }
 };
 
-/* Sums of x + x + 1, each, by segment and before each; and those of its elements under 0. */
+/* Computes x + x + 1 and its sums: of all elements, by segment and before each; and those of
+ * its elements under 0. */
 static bool faults_compute(program &p) {
   std::vector<int64_t> x(N), lengths(SEGMENTS), sums(SEGMENTS), before(N), kept,
       kept_lengths(SEGMENTS);
@@ -110,7 +111,7 @@ static bool faults_compute(program &p) {
   return p.is(k, kept) && right;
 }
 
-/* `extra`: elements of a vector uploaded first, to make the device take more memory. */
+/* `extra` elements of a vector are uploaded first, so that the device takes more memory. */
 static outcome faults_run(const std::string &fail, size_t extra = 0) {
   setenv("RAVEL_FAIL_CALL", fail.c_str(), 1);
   outcome o;
@@ -131,7 +132,7 @@ static outcome faults_run(const std::string &fail, size_t extra = 0) {
   if (extra > 0) p.upload(std::vector<int64_t>(extra));
   o.right = faults_compute(p);
   if (p.b->check(p.c, true, &o.fault) && o.fault.text) o.text = o.fault.text;
-  if (o.fault.kind == CVL_E_MEMORY) { /* of which the context recovers */
+  if (o.fault.kind == CVL_E_MEMORY) { /* the context recovers from this */
     cvl_error again{};
     cr_assert_not(p.b->check(p.c, true, &again), "%s: fault %d", fail.c_str(), again.kind);
   }
@@ -150,8 +151,8 @@ Test(faults, none_where_no_call_fails) {
   cr_assert(o.right);
 }
 
-/* Of a device that does everything at once, and of one that does it when somebody waits, and is
- * watched: nothing is read that did not arrive. */
+/* The first device does everything at once. The others do it when somebody waits, and are
+ * checked: nothing is read before it has arrived. */
 static const char *const devices[] = {"", "small=0,deferred,check",
                                       "small=0,deferred,check,staging=50000"};
 

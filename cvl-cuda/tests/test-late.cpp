@@ -1,6 +1,6 @@
 /* test-late.cpp - a device that is opened late (cvl_options): not for small work, in time for
- * large work, and not at all where it cannot be. The emulated device counts its opening as a
- * call: with "fail=1" nothing of it can be had, and who asks for it learns that. */
+ * large work, and never if it cannot be opened. The emulated device counts its opening as a
+ * call. With "fail=1" it cannot be opened, and a caller who asks for it learns that. */
 #include <algorithm>
 #include <string>
 
@@ -14,7 +14,7 @@ enum : size_t {
   SOME = 6000
 }; /* three vectors of SOME are enough, two are not */
 
-/* What is asked of a context; and what it has said. */
+/* A context, what tests ask of it, and what it has said. */
 struct asked {
   tuning values{};
   cvl_options o{};
@@ -41,7 +41,7 @@ struct session : asked, emulated_session {
     cr_assert(b->to_host(c, &v, 0, n, x.data()));
     return x;
   }
-  /* Sums of all prefixes, or all of it sorted, compared with loops. */
+  /* Compares the sums of all prefixes, or the sorted vector, with plain loops. */
   void scan_and_sort(size_t n) {
     ints x, sums;
     for (size_t i = 0; i < n; i++) {
@@ -68,7 +68,7 @@ struct session : asked, emulated_session {
 
 } // namespace
 
-/* However many small operations there are. */
+/* This holds however many small operations there are. */
 Test(late, small_work_needs_no_device) {
   session s("fail=1");
   for (int k = 0; k < 20; k++) s.scan_and_sort(2000);
@@ -77,7 +77,7 @@ Test(late, small_work_needs_no_device) {
   cr_expect_eq(s.launches(), 0);
 }
 
-/* Two operations on SOME elements each; the third is the device's. */
+/* The host does two operations on SOME elements each; the device does the third. */
 Test(late, larger_operations_are_enough_together) {
   session s("check");
   s.scan_and_sort(SOME);
@@ -121,7 +121,7 @@ Test(late, a_device_that_cannot_be_opened_is_done_without) {
             "%s", s.lines[0].c_str());
 }
 
-/* Memory of a device for others is a reason to open it. */
+/* Memory of a device for other libraries is a reason to open it. */
 Test(late, tensors_open_the_device) {
   session s("check");
   const cvl_value v = s.upload(ints(10, 4));

@@ -1,6 +1,6 @@
-/* test-launches.cpp - what launches and waits operations save together: sums that are deferred,
+/* test-launches.cpp - the launches and waits that operations save together: deferred sums,
  * vectors that are reduced or packed by one launch, memory set before a window, lengths that
- * need no level of the tree. And that the results are those of one operation after the other.
+ * need no level of the tree. The results are those of one operation after the other.
  */
 #include <algorithm>
 #include <numeric>
@@ -9,7 +9,7 @@
 #include "cvl-cuda/emulation/checker.hpp"
 #include "cvl-cuda/tests/session.hpp"
 
-/* A flush with results for the host, or with uploads, is a launch of its own. */
+/* A flush with results for the host, or with uploads, takes one launch for these. */
 enum { WINDOW = 1, BEGINNING = 1 };
 
 struct session : emulated_session {
@@ -53,7 +53,7 @@ struct session : emulated_session {
     cr_assert(apply(CALL_REDUCE, op, {v, d}, &r));
     return hold(r);
   }
-  /* All that was issued is done. */
+  /* Waits until everything that was issued is done. */
   void settle() {
     cvl_error e{};
     cr_assert_not(b->check(c, true, &e));
@@ -88,7 +88,7 @@ static ints launches_some(size_t n, uint64_t seed) {
   return x;
 }
 
-/* ---- sums that are deferred ---- */
+/* ---- deferred sums ---- */
 
 Test(launches, the_total_is_the_sum_of_the_lengths_and_a_length) {
   session s;
@@ -129,8 +129,8 @@ Test(launches, a_number_of_kept_elements_is_a_length) {
   cr_assert(s.fetch(length) == ints{1667});
 }
 
-/* In 32 bits the sum of lengths may wrap: then it is what an addition would give, and a fault
- * where it is the length of a segment. */
+/* In 32 bits the sum of lengths may wrap. It then is what an addition would give, and a fault
+ * if it is the length of a segment. */
 Test(launches, a_sum_that_wraps_is_at_fault_as_a_length) {
   session s(CVL_I32);
   const std::vector<int32_t> lengths(2, INT32_MAX);
@@ -149,7 +149,7 @@ Test(launches, a_sum_that_wraps_is_at_fault_as_a_length) {
   cr_assert_eq(e.value, -2);
 }
 
-/* A sum that a fault has spoilt is not believed afterwards. */
+/* A sum that a fault has spoilt is not used afterwards. */
 Test(launches, after_a_fault_sums_are_computed) {
   session s;
   cvl_error e{};
@@ -162,7 +162,7 @@ Test(launches, after_a_fault_sums_are_computed) {
   cr_assert(s.b->check(s.c, true, &e), "and the lengths are at fault again");
 }
 
-/* A sum that nobody will compute, since memory was short, is not expected. */
+/* A sum that will not be computed, since memory was short, is not expected. */
 Test(launches, a_total_that_failed_is_no_sum) {
   session s;
   const cvl_value v = s.upload(ints{5, 2, 4});
@@ -180,7 +180,7 @@ Test(launches, a_total_that_failed_is_no_sum) {
   }
 }
 
-/* ---- lengths that are deferred, as operands ---- */
+/* ---- deferred lengths of operands ---- */
 
 struct packed {
   cvl_value v, d;
@@ -201,14 +201,15 @@ static cvl_value launches_map(session &s, cvl_op op, const std::vector<cvl_value
   return s.hold(r);
 }
 
-/* Every how many-th element is kept. */
+/* Returns flags that keep one of every `apart` elements. */
 static std::vector<uint8_t> launches_each(size_t n, size_t apart) {
   std::vector<uint8_t> set(n);
   for (size_t i = 0; i < n; i += apart) set[i] = 1;
   return set;
 }
 
-/* PACK, maps, DIST, reductions, a gather: nothing is known before the results are read. */
+/* Expects that PACK, maps, DIST, reductions and a gather wait for nothing before the results
+ * are read. */
 static void expect_no_wait(size_t n, size_t apart, const ints &lengths) {
   session s;
   const ints x = launches_some(n, 1);
@@ -281,7 +282,7 @@ Test(launches, nothing_that_was_packed_is_no_element) {
   cr_assert(s.fetch(r) == ints{});
 }
 
-/* Constants under a length that is deferred: 1 / 0, for as many elements as were packed. */
+/* Divides constants under a deferred length: 1 / 0, for as many elements as were packed. */
 static bool divides_by_zero(size_t kept, cvl_error *e) {
   session s;
   std::vector<uint8_t> flags(3000);
@@ -306,7 +307,7 @@ Test(launches, constants_are_at_fault_only_where_there_are_elements) {
   cr_assert_eq(e.position, 0);
 }
 
-/* Small results are copied to the host, of a bound all. */
+/* Small results are copied to the host. If their length is a bound, all of it is copied. */
 Test(launches, what_was_packed_of_little_is_copied_to_the_host) {
   session s(CVL_I64, "4096");
   const ints x = launches_some(9000, 1), lengths(3000, 3);
@@ -325,7 +326,7 @@ Test(launches, what_was_packed_of_little_is_copied_to_the_host) {
   cr_assert(s.fetch(twice) == want);
 }
 
-/* The position of a fault is among the elements that there are. */
+/* The position of a fault is among the elements that exist. */
 Test(launches, what_was_packed_is_at_fault_where_it_is) {
   session s;
   cvl_error e{};
@@ -340,7 +341,7 @@ Test(launches, what_was_packed_is_at_fault_where_it_is) {
   cr_assert_eq(e.site, s.site);
 }
 
-/* A bound for which there is no memory is waited for. */
+/* If there is no memory for a bound, the exact length is waited for. */
 Test(launches, bounds_give_way_where_memory_is_short) {
   for (uint64_t nth = 1; nth < 40; nth++) {
     session s;
@@ -362,9 +363,9 @@ Test(launches, bounds_give_way_where_memory_is_short) {
   }
 }
 
-/* ---- sizes that are required ---- */
+/* ---- required sizes ---- */
 
-/* A total that has to be a number that is known is that number, and is not waited for. */
+/* A total that has to be a known number is that number, and is not waited for. */
 Test(launches, a_total_is_what_it_has_to_be) {
   for (const int64_t segments : {7, 3000}) {
     session s;
@@ -386,8 +387,8 @@ Test(launches, a_total_is_what_it_has_to_be) {
   }
 }
 
-/* If it is another one, that is a fault, before all others of its operation; what is computed
- * until it is known stays within its memory, and the descriptor is as it was. */
+/* If it is another number, that is a fault, before all others of its operation. Until then
+ * computations stay within their memory, and afterwards the descriptor is as it was. */
 Test(launches, a_total_that_is_not_what_it_has_to_be_is_a_fault) {
   for (const int64_t segments : {7, 3000}) {
     for (const size_t n : {(size_t)segments * 2, (size_t)segments * 4}) {
@@ -523,9 +524,9 @@ Test(launches, memory_is_set_before_the_window) {
   }
 }
 
-/* ---- what blocks of a launch publish ---- */
+/* ---- values that blocks of a launch publish ---- */
 
-/* One launch for a long scan, whatever launches before it published in the same memory. */
+/* A long scan takes one launch, whatever earlier launches published in the same memory. */
 Test(launches, a_long_scan_clears_nothing) {
   session s;
   for (const size_t n : {20000, 9000, 40000, 70000, 30000}) {
@@ -544,7 +545,7 @@ Test(launches, a_long_scan_clears_nothing) {
   }
 }
 
-/* ---- what an idle device is given ---- */
+/* ---- commands that an idle device gets ---- */
 
 static cvl_value launches_gather(session &s, const cvl_value &v, const cvl_value &index,
                                  size_t n) {
@@ -554,7 +555,8 @@ static cvl_value launches_gather(session &s, const cvl_value &v, const cvl_value
   return s.hold(r);
 }
 
-/* What nothing can join at once, and what others may join when enough came behind it. */
+/* It gets commands that nothing can join at once, and others when enough commands came behind
+ * them. */
 Test(launches, an_idle_device_is_given_what_nothing_can_join) {
   enum { N = 5000 };
   session s;
@@ -608,14 +610,14 @@ Test(launches, many_short_segments_take_one_level_once_their_lengths_are_there) 
   }
 }
 
-/* ---- waits for nothing ---- */
+/* ---- unnecessary waits ---- */
 
 Test(launches, nothing_is_waited_for_where_nothing_was_done) {
   session s;
   s.reduce(OP_ADD, s.upload(launches_some(5000, 1)), cvl_one_segment(5000));
   s.settle();
   const uint64_t waits = s.waits(), launches = s.launches();
-  s.b->release(s.c, &s.held.back()); /* memory goes back, no more */
+  s.b->release(s.c, &s.held.back()); /* only memory is given back */
   s.held.pop_back();
   s.settle();
   cr_assert_eq(s.waits(), waits);

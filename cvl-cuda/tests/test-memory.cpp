@@ -1,5 +1,5 @@
-/* test-memory.cpp - where blocks of memory lie, and how much of the device's is held for them:
- * of patterns of allocations, and of contexts. */
+/* test-memory.cpp - where blocks of memory lie, and how much of the device's memory is held for
+ * them: for patterns of allocations, and for contexts. */
 #include <algorithm>
 #include <map>
 #include <memory>
@@ -38,7 +38,7 @@ struct memory_rig {
     held[k] = held.back();
     held.pop_back();
   }
-  /* Where a block was that is released. */
+  /* Releases the last block and returns where it was. */
   char *drop_last() {
     char *at = held.back()->at;
     drop(held.size() - 1);
@@ -49,7 +49,7 @@ struct memory_rig {
 
 /* ---- ranges ---- */
 
-/* Every range is in use or free, once; free neighbours are one. */
+/* Every range is either in use or free; adjacent free ranges are merged. */
 Test(memory, ranges_stay_a_partition) {
   enum { UNITS = 1000, TURNS = 20000 };
   static char region[UNITS * free_ranges::UNIT];
@@ -101,7 +101,8 @@ Test(memory, what_was_freed_last_is_used_first) {
   cr_assert_eq((void *)r.take(100 * KB)->at, (void *)last);
 }
 
-/* What commands of the window use is not used again by small blocks, and is by large ones. */
+/* Memory that commands of the window use is not reused by small blocks, but is by large
+ * ones. */
 Test(memory, small_blocks_keep_off_the_window) {
   for (const bool large : {false, true}) {
     memory_rig r;
@@ -118,7 +119,7 @@ Test(memory, small_blocks_keep_off_the_window) {
   }
 }
 
-/* Ranges that nothing between them keeps apart are one, whatever their sizes were. */
+/* Free ranges with nothing between them merge, whatever their sizes were. */
 Test(memory, neighbours_of_different_sizes_merge) {
   memory_rig r;
   for (int k = 0; k < 60; k++) r.take((size_t)(1 + k % 5) * 1000 * KB / 3);
@@ -132,8 +133,8 @@ Test(memory, neighbours_of_different_sizes_merge) {
 
 /* ---- how much ---- */
 
-/* What is held, of the peak: of a program in steps that replaces vectors by longer and shorter
- * ones; each step is some windows. */
+/* Returns the held memory over the peak, for a program in steps that replaces vectors by longer
+ * and shorter ones. Each step is some windows. */
 static double held_of_peak(unsigned seed, size_t least, size_t most) {
   memory_rig r;
   std::minstd_rand random(seed);
@@ -145,7 +146,7 @@ static double held_of_peak(unsigned seed, size_t least, size_t most) {
     for (int k = 0; k < 4; k++) r.take((size_t)std::exp2(exponent(random)));
     if (random() % 8 == 0) r.work.flush();
   }
-  return ((double)r.bytes() - 64 * MB) / (double)r.memory.peak; /* but for one region */
+  return ((double)r.bytes() - 64 * MB) / (double)r.memory.peak; /* except one region */
 }
 
 Test(memory, little_more_is_held_than_the_peak_of_vectors) {
@@ -159,7 +160,7 @@ Test(memory, little_more_is_held_than_the_peak_of_vectors) {
   }
 }
 
-/* Within a limit as much is held as that, also where sizes change so that nothing fits. */
+/* Within a limit as much is held as that, even if sizes change so that nothing fits. */
 Test(memory, regions_return_where_a_limit_would_be_passed) {
   memory_rig r(200 * MB);
   const std::pair<size_t, int> steps[] = {

@@ -16,8 +16,8 @@ extern "C" {
 
 #include "cvl-cuda/tests/session.hpp"
 
-/* The sum of x y in each segment, which has a kernel for short ones, too; squares of x + y,
- * twice, of which the kernels are the same. */
+/* The sum of x y in each segment, which also has a kernel for short segments; and squares of x
+ * + y, twice, with the same kernels. */
 static const char text[] =
     "fused OP0#1 ($0 : INT, $1 : INT, $2 : SEGDES) =\n"
     "$3 = (* INT @ $0 (DIST INT @ $1 $2)) $4 = (+_REDUCE INT @ $3 $2) -> $4\n"
@@ -57,8 +57,8 @@ struct program : emulated_session {
   program(const program &) = delete;
   program &operator=(const program &) = delete;
 
-  /* All superoperators, one after the other, on so many segments of one length: what they give.
-   */
+  /* Runs all superoperators, one after the other, on so many segments of one length. Returns
+   * their results. */
   ints run(int64_t segments = 2, int64_t length = 4000) {
     const ints lengths((size_t)segments, length);
     ints of_segment, x, found;
@@ -95,7 +95,7 @@ Test(modules, a_short_program_has_its_kernels_at_its_second_run) {
   cr_assert_eq(t.names().size(), 1);
 }
 
-/* What was not wanted is given up, and what has no folder. */
+/* Modules that were not wanted, or have no folder, are given up. */
 Test(modules, a_program_that_wants_none_ends_at_once) {
   temporary t;
   {
@@ -124,8 +124,8 @@ Test(modules, have_as_many_kernels_as_they_may) {
   }
 }
 
-/* Those of a superoperator that runs; there is no kernel for short segments, as there are none.
- */
+/* Only the kernels of a superoperator that runs are requested. None is for short segments, as
+ * there are none. */
 Test(modules, are_of_single_superoperators_where_nobody_says_that_all_are_prepared) {
   temporary t;
   program p(t, true);

@@ -1,5 +1,5 @@
-/* test-moves.cpp - what conformance cannot see of moves: claims that stay with an index,
- * launches that are joined, results in the memory of an operand, very long vectors. */
+/* test-moves.cpp - properties of moves that conformance cannot see: claims that stay with an
+ * index, launches that are joined, results in the memory of an operand, very long vectors. */
 #include <string.h>
 
 #include <algorithm>
@@ -10,15 +10,15 @@
 
 using ravel::pointer_to;
 
-/* WINDOW: each window takes a launch that reports its end to the host. MANY: PERMUTE by marks.
- */
+/* WINDOW: each window takes a launch that reports its end to the host. MANY: PERMUTE by
+ * marks. */
 enum { WINDOW = 1, FEW = 1000, SOME = 6000, MANY = (1 << 16) + 5 };
 
 static const std::vector<size_t> sizes = {FEW, SOME, MANY};
 
-/* Nothing runs on the host, threads in no order, all accesses looked at. */
+/* Nothing runs on the host, threads run in random order, and all accesses are checked. */
 static const char checked[] = "order=shuffled,seed=7,check,deferred,small=0";
-/* Sources that meet in a long vector race: that is known. */
+/* Sources that meet in a long vector race, which is intended. */
 static const char unchecked[] = "order=shuffled,seed=7,small=0";
 
 static cvl_value one_segment_value(uint64_t length) {

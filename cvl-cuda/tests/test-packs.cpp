@@ -1,5 +1,5 @@
-/* test-packs.cpp - PACK where its kernels change from one way to another: lengths around words,
- * warps, blocks and tiles, all forms of values, and the prefixes of many counts. */
+/* test-packs.cpp - PACK at the limits between its ways of working: lengths around words, warps,
+ * blocks and tiles, all forms of values, and the prefixes of many counts. */
 #include "cvl-cuda/counts.hpp"
 #include "cvl-cuda/emulation/checker.hpp"
 #include "cvl-cuda/ops.hpp"
@@ -74,7 +74,7 @@ struct session : emulated_session {
 
 typedef std::vector<uint8_t> bytes;
 
-/* Which flags are set. */
+/* The flags that are set. */
 enum pattern { NONE, ALL, LAST, SOME, FEW, PATTERNS };
 
 static bytes packs_flags_of(int64_t n, int which) {
@@ -93,7 +93,8 @@ template <class T> static std::vector<T> kept_of(const std::vector<T> &x, const 
   return kept;
 }
 
-/* Packs v, whose elements are x, under d; and what each segment keeps. */
+/* Packs v, whose elements are x, under d. Checks the result and how many elements each segment
+ * keeps. */
 template <class T>
 static void check_pack(session &s, const cvl_value &v, const std::vector<T> &x,
                        const cvl_value &f, const bytes &flags, const cvl_value &d) {
@@ -103,7 +104,7 @@ static void check_pack(session &s, const cvl_value &v, const std::vector<T> &x,
   s.release({out, out_d});
 }
 
-/* Where the lengths of what a warp, a block and a tile do end. */
+/* Lengths around those that a warp, a block and a tile do. */
 static const int64_t LENGTHS[] = {1,
                                   31,
                                   32,
@@ -149,7 +150,7 @@ Test(packs, of_values_in_memory) {
   }
 }
 
-/* INDEX of one segment and of three, and DIST: elements that are computed where they are
+/* Packs INDEX of one segment and of three, and DIST, whose elements are computed where they are
  * needed. */
 template <class T> static void check_computed(session &s, cvl_elem elem) {
   for (int64_t n : LENGTHS) {
@@ -191,7 +192,7 @@ Test(packs, of_values_that_are_computed) {
   }
 }
 
-/* More tiles than a block adds up, and computed flags. */
+/* There are more tiles than a block adds up, and computed flags. */
 Test(packs, of_many_tiles_by_flags_that_are_computed) {
   enum : int64_t { N = (KEEP_THREADS + 1) * (int64_t)PACK_TILE + 70 };
   session s("small=0,order=shuffled,seed=5", CVL_I64);

@@ -1,12 +1,13 @@
-/* test-reduce.cpp - reductions of flags, which kernels read as words: segments that begin at
- * every address modulo a word and end at every one, on one level of the tree and on two. */
+/* test-reduce.cpp - reductions of flags, which kernels read as words: segments begin and end at
+ * every address modulo a word, on one level of the tree and on two. */
 #include "cvl-cuda/tests/session.hpp"
 
 namespace {
 
 typedef std::vector<uint8_t> flags;
 
-/* Flags in a word; in a block of the tree; in a chunk of a long segment, which a warp takes. */
+/* The flags in a word; in a block of the tree; and in a chunk of a long segment, which a warp
+ * takes. */
 enum { SIZE = 16, BLOCK = 1024, CHUNK = 16 * BLOCK };
 
 struct session : emulated_session {
@@ -32,7 +33,7 @@ uint8_t combined(cvl_op op, uint8_t x, uint8_t y) {
   return op == OP_AND ? x & y : op == OP_OR ? x | y : x ^ y;
 }
 
-/* All of them `most`, but for one flag in each segment, at a position of its own. */
+/* Returns flags that are all `most`, except one in each segment, at a different position. */
 flags one_differs(const ints &lengths, uint8_t most, size_t turn) {
   flags x;
   for (size_t s = 0; s < lengths.size(); s++) {
@@ -60,7 +61,8 @@ void check(const ints &lengths, size_t turn) {
 
 } // namespace
 
-/* Lengths of 9 .. 8 + 4 * SIZE at all alignments: a whole number of words later, one flag. */
+/* Lengths of 9 .. 8 + 4 * SIZE at all alignments: they include one flag more than a whole
+ * number of words. */
 Test(reduce, short_segments_of_flags_at_every_address) {
   for (int64_t n = 9; n <= 8 + 4 * SIZE; n++) check(ints(SIZE + 1, n | 1), (size_t)n);
   ints mixed;

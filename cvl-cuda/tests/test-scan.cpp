@@ -1,6 +1,6 @@
 /* test-scan.cpp - scans on the emulated device, compared with trees.h line by line: shapes of
- * segments that meet each way through a tile of scans.hpp, chunks at all addresses, and flags
- * by words. */
+ * segments for each way through a tile of scans.hpp, chunks at all addresses, and flags by
+ * words. */
 #include <string.h>
 
 #include <algorithm>
@@ -35,7 +35,7 @@ uint64_t next(uint64_t &state) {
 struct session : emulated_session {
   using emulated_session::emulated_session;
 
-  /* Of elements of x from `first` on, which are a slice of it. */
+  /* Scans the elements of x from `first` on, which are a slice of it. */
   template <class T>
   std::vector<T> scan(cvl_op op, cvl_elem elem, const std::vector<T> &x, size_t first,
                       const ints &lengths) {
@@ -52,7 +52,7 @@ struct session : emulated_session {
   }
 };
 
-/* Of each way in which a device may execute what it is given. */
+/* Each way in which a device may execute its commands. */
 const char *const ways[] = {"check,small=0", "order=reverse,check,small=0",
                             "order=shuffled,check,small=0"};
 
@@ -71,7 +71,8 @@ void check(const ints &lengths, size_t first = 0, const char *way = ways[2]) {
               lengths.size(), lengths.empty() ? 0L : (long)lengths[0], i, got[i], want[i]);
 }
 
-/* Lengths below `most`, one in `few` of them 0, up to so many elements. */
+/* Returns lengths below `most` that add up to `elements` at least; one in `few` of them is
+ * 0. */
 ints drawn(uint64_t seed, int64_t elements, uint64_t most, uint64_t few) {
   ints lengths;
   for (int64_t n = 0; n < elements; n += lengths.back()) {
@@ -107,14 +108,14 @@ Test(scan, segments_of_one_length) {
     check(repeated((size_t)(10000 / n + 2), n));
 }
 
-/* Nearly all lengths that are a window, a row or what a block holds, and a few elements. */
+/* Lengths around those of a window, of a row and of a block, and a few elements. */
 Test(scan, one_segment_alone) {
   for (int64_t n : {1, 8, 9, 255, 256, 257, 511, 513, 3583, 3585, 4095, 4096, 4097, 8191, 8192,
                     8193, 16384, 20001})
     check({n});
 }
 
-/* Segments that end behind their tile: some fit, some are left to a turn of their own, and one
+/* Some segments that end behind their tile fit, some are left to a turn of their own, and one
  * is left to chunks. */
 Test(scan, segments_at_the_ends_of_tiles) {
   for (int64_t before : {0, 1, 7, 8, 300, 3000, TILE - 1, TILE}) {
@@ -124,7 +125,7 @@ Test(scan, segments_at_the_ends_of_tiles) {
   }
 }
 
-/* More of them than a tile has elements, before, between and behind others. */
+/* There are more empty segments than a tile has elements, before, between and behind others. */
 Test(scan, empty_segments_in_a_row) {
   ints lengths = repeated(5000, 0);
   append(lengths, {3, 0, 17});
@@ -147,7 +148,7 @@ Test(scan, long_and_tiny_segments) {
   for (const char *way : ways) check(lengths, 0, way);
 }
 
-/* Chunks that begin at addresses of which none is a multiple of a sector's 32 bytes. */
+/* No chunk begins at a multiple of a sector's 32 bytes. */
 Test(scan, chunks_at_every_address) {
   for (size_t first = 0; first < 3; first++) check({CHUNK + 100}, first);
   for (int64_t n = 1; n < 4; n++) check({n, 2 * CHUNK + 3, n, CHUNK - 1});

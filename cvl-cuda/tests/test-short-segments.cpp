@@ -1,19 +1,19 @@
-/* test-short-segments.cpp - reductions of superoperators by groups of short segments: the bits
- * that the separate operations give, in one launch. */
+/* test-short-segments.cpp - reductions of superoperators by groups of short segments. They give
+ * the bits of the separate operations, in one launch. */
 #include <string.h>
 
 #include <vector>
 
 #include "cvl-cuda/tests/superop-session.hpp"
 
-/* The sum of x / s and the greatest y * z of each segment, s a number of the segment; and x / s
- * itself. */
+/* The sum of x / s and the greatest y * z of each segment, where s is a number of the segment;
+ * and x / s itself. */
 static const char text[] =
     "fused OP0#1 ($0 : FLOAT, $1 : INT, $2 : FLOAT, $3 : SEGDES, $4 : INT) =\n"
     "$5 = (DIST FLOAT @ $2 $3) $6 = (/ FLOAT @ $0 $5) $7 = (+_REDUCE FLOAT @ $6 $3)\n"
     "$8 = (* INT @ $1 $4) $9 = (MAX_REDUCE INT @ $8 $3) -> $7 $9 $6\n";
 
-/* Nothing runs on the host, threads in no order, all accesses looked at. */
+/* Nothing runs on the host, threads run in random order, and all accesses are checked. */
 static const char checked[] = "order=shuffled,seed=5,check,small=0";
 
 enum { OUTPUTS = 3 };
@@ -53,7 +53,7 @@ struct session : superop_session {
     cr_assert(b->to_host(c, &v, 0, x.size(), x.data()));
     return x;
   }
-  /* Under segments of these lengths. */
+  /* Runs it under segments of these lengths. */
   outcome run(const ints &lengths) {
     std::vector<double> x, of_segment;
     ints y, z;
@@ -92,7 +92,7 @@ static outcome short_segments_expect_same(const ints &lengths) {
   return found;
 }
 
-/* A launch that makes the rank directory, which positions want, and one that does all. */
+/* One launch makes the rank directory, which positions need, and one does all the rest. */
 enum { LAUNCHES = 2 };
 
 Test(short_segments, take_one_launch) {
@@ -105,14 +105,15 @@ Test(short_segments, take_one_launch) {
   cr_expect_leq(short_segments_expect_same(ints(40, 200)).launches, LAUNCHES);
 }
 
-/* Groups with more positions than find room, of segments up to a slot. */
+/* Groups have more positions than fit, with segments up to a slot. */
 Test(short_segments, of_many_positions) {
   ints lengths(3000, 1);
   for (size_t s = 0; s < lengths.size(); s += 97) lengths[s] = 1024 - (int64_t)s % 50;
   short_segments_expect_same(lengths);
 }
 
-/* Long ones between: at the ends, one behind the other, with a length of whole slots. */
+/* Long segments are among them: at the ends, next to each other, with a length of whole
+ * slots. */
 Test(short_segments, with_long_ones_among_them) {
   ints lengths(2000, 2);
   lengths.front() = 1025;

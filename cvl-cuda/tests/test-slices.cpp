@@ -1,6 +1,6 @@
-/* test-slices.cpp - what conformance cannot see of slices, of vectors that are filled and of
- * concatenated descriptors: what they cost, whose memory they keep; and flags at any address in
- * vectors so long that kernels read words of them. */
+/* test-slices.cpp - properties that conformance cannot see, of slices, of vectors that are
+ * filled and of concatenated descriptors: what they cost and whose memory they keep. It also
+ * tests flags at any address, in vectors so long that kernels read words of them. */
 #include <algorithm>
 #include <numeric>
 
@@ -13,7 +13,7 @@ enum { WINDOW = 1, MANY = 100000 };
 
 typedef std::vector<uint8_t> bytes;
 
-/* Nothing runs on the host, threads in no order, all accesses looked at. */
+/* Nothing runs on the host, threads run in random order, and all accesses are checked. */
 static const char checked[] = "order=shuffled,seed=7,check,deferred,small=0";
 
 struct session : emulated_session {
@@ -62,7 +62,7 @@ struct session : emulated_session {
     cr_assert(apply(CALL_ELEMENTWISE, op, v, &out));
     return out;
   }
-  /* Offsets on the device, and a total that is deferred. */
+  /* Makes a descriptor with offsets on the device, and a deferred total. */
   cvl_value segments(const ints &x) {
     const cvl_value of = upload(CVL_I64, x);
     cvl_value d{};
@@ -90,7 +90,7 @@ struct session : emulated_session {
     for (const cvl_value &v : all) b->release(c, &v);
   }
   cvl_statistics statistics() { return b->statistics(c); }
-  /* When all is done. */
+  /* Returns the launches so far, when all is done. */
   uint64_t launches() {
     cvl_error e{};
     cr_assert_not(b->check(c, true, &e));
@@ -132,7 +132,7 @@ Test(slices, take_no_memory_and_keep_that_of_all) {
   cr_assert_eq(s.statistics().live_bytes, 0);
 }
 
-/* Neither that of the slice nor that of all. */
+/* Neither the memory of the slice nor that of the whole vector is overwritten. */
 Test(slices, are_not_written_over) {
   session s(checked);
   const ints x = slices_iota(1000, 0);
@@ -156,7 +156,7 @@ Test(slices, are_not_written_over) {
   cr_assert_eq(s.statistics().live_bytes, 0);
 }
 
-/* The slice reads the memory: an operation that takes the vector must not write there. */
+/* The slice reads the memory, so an operation that takes the vector must not write there. */
 Test(slices, keep_what_they_are_of_from_being_written_over) {
   session s(checked);
   const ints x = slices_iota(300, 0);
@@ -191,7 +191,7 @@ Test(slices, of_what_is_computed_are_computed) {
   cr_assert_eq(s.statistics().live_bytes, 0);
 }
 
-/* Elsewhere all elements are computed, once. */
+/* If a slice crosses segments, all elements are computed, once. */
 Test(slices, across_segments_take_one_launch_for_all) {
   session s(checked);
   const cvl_value d = s.segments({3, 0, 4, 1000}), x = s.upload(CVL_I64, ints{5, 6, 7, 8}),
@@ -216,7 +216,7 @@ static bytes slices_flags_of(size_t n, unsigned k) {
   return x;
 }
 
-/* A kernel of words begins anywhere, and reads nothing that is not the slice's. */
+/* A kernel of words begins anywhere, and reads only the slice. */
 Test(slices, of_flags_at_any_address) {
   enum { N = 2 * ravel::PACK_TILE + 333 };
   for (const char *how : {checked, "check,small=0,order=reverse"}) {
@@ -257,7 +257,7 @@ Test(slices, of_flags_at_any_address) {
 
 /* ---- descriptors ---- */
 
-/* Offsets that are on the device only: nothing is waited for. */
+/* Offsets are on the device only, and nothing waits. */
 Test(slices, of_segments_do_not_wait) {
   session s(checked);
   ints lengths(MANY);
@@ -279,7 +279,7 @@ Test(slices, of_segments_do_not_wait) {
   cr_assert_eq(s.statistics().live_bytes, 0);
 }
 
-/* A total that a slice is required to have, and has not. */
+/* A slice is required to have a total that it does not have. */
 Test(slices, with_another_total_than_required_are_a_fault) {
   session s(checked);
   const cvl_value d = s.segments({1, 2, 3, 4, 5}), a = s.slice(d, 1, 3), b = s.slice(d, 2, 1);
@@ -317,7 +317,7 @@ Test(slices, filling_is_a_copy) {
   cr_assert_eq(s.statistics().live_bytes, 0);
 }
 
-/* What the host has is uploaded together, what is computed is computed there. */
+/* Elements on the host are uploaded together, and computed ones are computed in place. */
 Test(slices, filling_of_what_is_not_in_memory) {
   session s(checked);
   const cvl_value target = s.allocate(CVL_I64, 600), d = s.segments_of_host({1, 2, 97});
@@ -333,7 +333,7 @@ Test(slices, filling_of_what_is_not_in_memory) {
   cr_assert_eq(s.statistics().live_bytes, 0);
 }
 
-/* A launch that reads what was filled is not joined with one from before. */
+/* A launch that reads a filled vector is not joined with an earlier one. */
 Test(slices, are_read_behind_what_fills_them) {
   session s(checked);
   const cvl_value v = s.upload(CVL_I64, slices_iota(100, 1)),
@@ -347,7 +347,7 @@ Test(slices, are_read_behind_what_fills_them) {
   s.release({v, index, before, after, target});
 }
 
-/* ---- descriptors one behind the other ---- */
+/* ---- concatenated descriptors ---- */
 
 Test(slices, a_thousand_descriptors_take_few_launches) {
   session s(checked);
@@ -383,7 +383,7 @@ Test(slices, descriptors_of_one_length_take_none) {
   s.release({rows, none, r});
 }
 
-/* The segment where the total is too large, of offsets on the device. */
+/* The fault names the segment where the total becomes too large; offsets are on the device. */
 Test(slices, concatenation_says_where_the_total_is_too_large) {
   session s(checked);
   const cvl_value d = s.segments({1, INT64_MAX - 9, 2, 3}), few = s.segments({4, 1});

@@ -1,5 +1,5 @@
-/* test-sort.cpp - the orders of sort.hpp, against what they mean, and how many launches SORT
- * takes. Results are conformance's, which compares the bits of NaNs here. */
+/* test-sort.cpp - compares the orders of sort.hpp with their definition, and counts the
+ * launches of SORT. Conformance checks results, also the bits of NaNs here. */
 #include <math.h>
 #include <string.h>
 
@@ -16,7 +16,7 @@ template <class T> static T sort_of_bits(typename element_order<T, false>::bits 
   return y;
 }
 
-/* The extremes of sign, exponent and fraction, in all combinations: zeros, denormals,
+/* Returns the extremes of sign, exponent and fraction in all combinations: zeros, denormals,
  * infinities and NaNs of both signs and several payloads among them. */
 template <class T> static std::vector<typename element_order<T, false>::bits> tricky_bits() {
   using K = typename element_order<T, false>::bits;
@@ -32,7 +32,7 @@ template <class T> static std::vector<typename element_order<T, false>::bits> tr
   return all;
 }
 
-/* As segmented.def says it. */
+/* Returns whether a precedes b as segmented.def says. */
 template <class T> static bool precedes(T a, T b, bool down) {
   if (a != a || b != b) return a == a && b != b;
   return down ? a > b : a < b;
@@ -65,10 +65,10 @@ Test(sort, orders_elements_as_the_contract_says) {
 
 /* ---- launches ---- */
 
-/* Nothing runs on the host, threads in no order, all accesses looked at. */
+/* Nothing runs on the host, threads run in random order, and all accesses are checked. */
 static const char checked[] = "order=shuffled,seed=7,check,deferred,small=0";
 
-/* Sorts elements under segments of these lengths, and gives the launches that took. */
+/* Sorts elements under segments of these lengths. Returns the launches. */
 static uint64_t launches_of(const ints &lengths, bool several_times) {
   emulated_session s(checked);
   ints x;
@@ -98,7 +98,7 @@ static uint64_t launches_of(const ints &lengths, bool several_times) {
   return launches;
 }
 
-/* What every wait launches: the copies of small results and of the error slot. */
+/* Every wait launches the copies of small results and of the error slot. */
 enum { AROUND = 1 };
 
 Test(sort, of_one_segment_is_one_launch) {
@@ -109,7 +109,8 @@ Test(sort, of_short_segments_is_one_launch) {
   cr_assert_eq(launches_of(ints(100, 64), false), 1 + AROUND);
 }
 
-/* The numbers of the segments, unless the descriptor has them, and two sorts. */
+/* The launches are the numbers of the segments, unless the descriptor has them, and two
+ * sorts. */
 Test(sort, of_several_segments_sorts_twice) {
   cr_assert_eq(launches_of(ints(50, 100), false), 3 + AROUND);
   const ints uneven = {100, 0, 3000, 65, 1, 2000};

@@ -12,7 +12,7 @@ using namespace ravel;
 
 typedef std::vector<uint8_t> bytes;
 
-/* ---- what is not chosen ---- */
+/* ---- superoperators without windows ---- */
 
 static uint32_t windowed(const char *text, uint32_t *groups = nullptr,
                          const struct tuning *values = nullptr) {
@@ -38,7 +38,7 @@ Test(stencil_reads, chosen_where_three_are_near) {
   const std::string far = "(+ INT @ (+ INT @ " + two + ") " READ(AT(20)) ")";
   cr_assert_eq(windowed((params + "  " + far + "\n").c_str(), &groups), 1);
   cr_assert_eq(groups, 2, "what is too far is a group of its own");
-  /* By every second position, and by data. */
+  /* These gather by every second position, and by data. */
   const std::string steps =
       "(+ INT @ (+ INT @ " READ("(INDEX @ (CONST INT 0) (CONST INT 2) $0)") " " READ(
           "(INDEX @ (CONST INT 1) (CONST INT 2) $0)") ") " READ("(INDEX @ (CONST INT 2) (CONST "
@@ -53,7 +53,7 @@ Test(stencil_reads, chosen_where_three_are_near) {
 
 /* ---- reads of memory ---- */
 
-/* What a kernel reads of its source: elements in memory, and in the memory of a block. */
+/* The elements of its source that a kernel reads, in memory and in the memory of a block. */
 static const char *counted_from;
 static size_t counted_bytes;
 static uint64_t from_memory, from_block;
@@ -143,8 +143,9 @@ static std::vector<double> ramp(int64_t n) {
   return x;
 }
 
-/* Radius 7: 15 reads at each position by gathers, of which 1056 / 1024 are of memory, and a few
- * at the boundary. The last window ends with the source, and the first begins before it. */
+/* With radius 7 there are 15 reads at each position by gathers, of which 1056 / 1024 are of
+ * memory, and a few at the boundary. The last window ends with the source, and the first begins
+ * before it. */
 Test(stencil_reads, each_element_is_read_once_for_a_block) {
   const int64_t n = 100 * 1024;
   const std::vector<double> source = ramp(n);
@@ -161,8 +162,8 @@ Test(stencil_reads, each_element_is_read_once_for_a_block) {
   }
 }
 
-/* Offsets that only the kernel knows, as Canny's slopes have: eight reads, three windows; eight
- * that are far from each other are read as they are. */
+/* Only the kernel knows the offsets, as for the slopes of Canny. There are eight reads in three
+ * windows. Eight that are far from each other are read directly. */
 static void offsets_at_run_time(const std::vector<int64_t> &offsets, uint64_t least,
                                 uint64_t most) {
   const int64_t n = 64 * 512;
@@ -193,12 +194,13 @@ Test(stencil_reads, windows_are_found_where_only_the_kernel_knows_offsets) {
   offsets_at_run_time({0, 2, 2000, 2002, 1000, 1002, 2001, 1}, 3 * block * span - 20,
                       3 * block * span);
   offsets_at_run_time({0, 3000, 6000, 9000, 12000, 15000, 18000, 21000}, 8 * n, 8 * n);
-  /* One window for two of them. */
+  /* Two of them share a window. */
   offsets_at_run_time({0, 3000, 6000, 6001, 12000, 12001, 18000, 21000},
                       4 * n + 2 * block * span, 4 * n + 2 * block * span);
 }
 
-/* Nine reads at each position of rows of 1000: three windows, and some elements besides. */
+/* There are nine reads at each position of rows of 1000: three windows, and some more
+ * elements. */
 Test(stencil_reads, a_window_for_each_row) {
   const int64_t h = 64, w = 1000, n = h * w;
   const std::vector<double> source = ramp(n);

@@ -1,7 +1,7 @@
-/* test-stencils.cpp - kernels that keep windows of what they gather from: every neighbour of
- * every element is that of plain loops, for all rules, types and radii, of lengths around
- * those of blocks and windows, on a device that runs threads in any order and checks them;
- * faults are those of the nodes one by one. */
+/* test-stencils.cpp - kernels that keep windows of what they gather from. Every neighbour of
+ * every element is that of plain loops, for all rules, types and radii, and lengths around
+ * those of blocks and windows. The device runs threads in any order and checks them. Faults are
+ * those of the nodes one by one. */
 #include <criterion/criterion.h>
 #include <criterion/hooks.h>
 #include <stdlib.h>
@@ -91,7 +91,7 @@ struct session {
     }
     return upload(w.int_elem, of);
   }
-  /* 0 .. n - 1, which the device computes where it is read. */
+  /* Makes 0 .. n - 1, which the device computes where it is read. */
   cvl_value counted(int64_t n) {
     cvl_value v{};
     const cvl_value start = ints({0}), stride = ints({1}), d = cvl_one_segment((uint64_t)n);
@@ -105,7 +105,7 @@ struct session {
         b->segdes_from_host(c, ++site, stencils_lengths.size(), stencils_lengths.data(), &v));
     return keep(v);
   }
-  /* The outputs, or none with the fault. */
+  /* Returns the outputs, or none and the fault. */
   std::vector<bytes> run(const std::vector<cvl_value> &operands, cvl_error &fault) {
     const superop *op = ops->ops[0];
     std::vector<cvl_value> outs(op->output_count);
@@ -125,7 +125,8 @@ struct session {
   }
 };
 
-/* Any bits of a type; of BOOL 0 and 1. Numbers of elements, not their values, are computed. */
+/* Returns random bits of a type; for BOOL 0 and 1. Kernels compute numbers of elements, not
+ * their values. */
 static bytes stencils_noise(cvl_elem elem, int64_t n, uint64_t seed) {
   bytes x((size_t)n * elem_info(elem)->bytes);
   for (uint8_t &e : x) {
@@ -145,11 +146,11 @@ static void expect_element(const bytes &got, const bytes &source, size_t width, 
 static const char *const kinds[] = {"INT", "FLOAT", "BOOL"};
 static const widths wide = {CVL_I64, CVL_F64}, narrow = {CVL_I32, CVL_F32};
 
-/* In which orders a device executes what it is given, checked. */
+/* The orders in which a device executes its commands, checked. */
 static const char *const devices[] = {"check", "check,order=reverse",
                                       "check,deferred,order=shuffled,seed=5"};
 
-/* The plan has windows of all sources, of a memory that is not too large. */
+/* Expects that the plan has windows of all sources, in memory that is not too large. */
 static void expect_windows(const session &s, uint32_t sources, uint32_t positions) {
   fused_source source{};
   cr_assert(fused_source_make(s.ops->ops[0], s.w, LEAVE_SPREADS, nullptr, "fused", &source));
@@ -204,7 +205,7 @@ static std::vector<const char *> kinds_from(size_t first) {
   return of;
 }
 
-/* Each boundary has each type, in turn; five sources in one kernel. */
+/* Each boundary has each type, in turn; one kernel has five sources. */
 static void one_dimension(widths w, int64_t radius, uint32_t positions) {
   const std::string text = stencil_text(all_rules, kinds_from((size_t)radius), radius).text();
   for (const char *device : devices) {
@@ -233,7 +234,7 @@ Test(stencils, radius_3_narrow) {
   one_dimension(narrow, 3, 512);
 }
 
-/* ---- batches, and positions that are given ---- */
+/* ---- batches, and positions that are parameters ---- */
 
 /* Each segment has its own boundary. */
 static void compare_batch(session &s, int64_t count, int64_t length) {
@@ -263,7 +264,7 @@ Test(stencils, of_each_segment) {
   }
 }
 
-/* They may be computed where they are read, or be any numbers. */
+/* The positions may be computed where they are read, or be any numbers. */
 Test(stencils, of_positions_that_are_a_parameter) {
   const int64_t n = 2500;
   for (const char *device : devices) {
@@ -347,14 +348,14 @@ Test(stencils, of_rows_symmetric_narrow) {
 Test(stencils, of_rows_radius_2) {
   two_dimensions({CLAMP}, {"FLOAT"}, 2, wide, 256);
 }
-/* Nine rows, of which seven have a window. */
+/* Nine rows are read, seven of which have a window. */
 Test(stencils, of_rows_radius_4) {
   two_dimensions({WRAP}, {"INT"}, 4, wide, 256);
 }
 
 /* ---- faults ---- */
 
-/* The same fault as by the nodes one by one: `node`, position, value, limit. */
+/* Expects the fault of the nodes one by one: `node`, position, value, limit. */
 static void stencils_expect_fault(const std::string &text, const std::vector<int64_t> &far,
                                   int64_t n, uint32_t node, int64_t position, int64_t value) {
   for (const char *device : devices) {
@@ -374,7 +375,7 @@ static void stencils_expect_fault(const std::string &text, const std::vector<int
   }
 }
 
-/* Gathers with these offsets, of a source that may be of another length than the domain. */
+/* Returns gathers with these offsets, of a source whose length may differ from the domain's. */
 static definition offsets_text(const std::vector<int64_t> &offsets) {
   definition t;
   const std::string d = t.param("SEGDES"), n = t.param("INT"), source = t.param("INT");
@@ -385,7 +386,7 @@ static definition offsets_text(const std::vector<int64_t> &offsets) {
   return t;
 }
 
-/* The node of the k-th gather. */
+/* Returns the node of the k-th gather. */
 static uint32_t gather_of(const std::string &text, uint32_t k) {
   superops *ops = superops_load(text.c_str());
   uint32_t node = 0;
@@ -408,7 +409,7 @@ Test(stencils, faults_are_those_of_the_nodes) {
   stencils_expect_fault(forward, {}, 700, gather_of(forward, 0), 0, 0);
 }
 
-/* Where a flag is F nothing is read, and the result is zero. */
+/* If a flag is F, nothing is read, and the result is zero. */
 Test(stencils, flags) {
   definition t;
   const std::string d = t.param("SEGDES"), count = t.param("INT"), source = t.param("INT");

@@ -1,8 +1,8 @@
-/* test-superop-faults.cpp - each call of the device, and each allocation, in turn is made to
- * fail under a program of superoperators, by kernels and by their nodes. It ends with a fault
- * that says what it was; operands that are still held are as they were, nothing stays behind,
- * and a context that goes on, which all do but those of a lost device, computes the same again
- * as if nothing had happened. */
+/* test-superop-faults.cpp - makes each call of the device, and each allocation, fail in turn
+ * under a program of superoperators, which runs by kernels and by nodes. It ends with a fault
+ * that says what it was. Operands that are still held are unchanged, and nothing is left
+ * behind. Every context except that of a lost device goes on, and computes the program again as
+ * if nothing had happened. */
 #include <criterion/criterion.h>
 #include <criterion/hooks.h>
 #include <stdlib.h>
@@ -22,10 +22,11 @@ extern "C" {
 #include "cvl-cuda/tests/session.hpp"
 
 /* DEFERRED: bytes of numbers that a lost device does not deliver any more, and for which its
- * context goes on waiting; less than any vector here. */
+ * context goes on waiting. They are fewer than those of any vector here. */
 enum { N = 5000, SEGMENTS = 40, MOST = 3000, DEFERRED = 64 };
 
-/* A sample of calls is a third of others': a call takes long here. */
+/* Returns the step of a sample of calls, which is a third of other tests' samples: a call takes
+ * long here. */
 static int superop_faults_step() {
   return every() > 1 ? 3 * (int)every() : 1;
 }
@@ -39,11 +40,12 @@ static const char definitions[] =
     "  (+ INT @ (* INT @ $0 $0) (DIST INT @ (CONST INT 3) $1))\n"
     "fused OP1#1 ($0 : INT, $1 : INT, $2 : SEGDES) =\n" /* x + y, and its sums */
     "  $3 = (+ INT @ $0 $1) $4 = (+_REDUCE INT @ $3 $2) -> $4 $3\n"
-    "fused OP2#1 ($0 : INT, $1 : SEGDES) =\n" /* likewise of x - 1 as one segment */
+    "fused OP2#1 ($0 : INT, $1 : SEGDES) =\n" /* x - 1 and its sum as one segment */
     "  $2 = (- INT @ $0 (DIST INT @ (CONST INT 1) $1)) $3 = (MAX_REDUCE INT @ $2 $1) -> $3 $2\n"
     "fused OP3#1 ($0 : INT, $1 : SEGDES) =\n" /* scan of 2 x */
     "  (+_SCAN INT @ (+ INT @ $0 $0) $1)\n"
-    "fused OP4#1 ($0 : INT, $1 : INT, $2 : SEGDES, $3 : SEGDES) =\n" /* of x - y where x < 0 */
+    "fused OP4#1 ($0 : INT, $1 : INT, $2 : SEGDES, $3 : SEGDES) =\n" /* PACK of x - y where x <
+                                                                        0 */
     "  $4 = (- INT @ $0 $1) $5 = (< INT @ $0 (DIST INT @ (CONST INT 0) $3))\n"
     "  $6 $7 = (PACK INT @ $4 $5 $2) -> $6 $7\n"
     "fused OP5#1 ($0 : INT, $1 : INT, $2 : INT, $3 : SEGDES) =\n" /* backwards, over defaults */
@@ -56,11 +58,11 @@ static const char definitions[] =
     "fused OP7#1 ($0 : INT, $1 : INT, $2 : INT, $3 : SEGDES) =\n" /* the last one at an index */
     "  $4 $5 = (COLUMN INT @ $0) (COMBINE_SCATTER INT @ $4 $5 $1 $2 $3 $3)\n"
     "fused OP8#1 ($0 : INT, $1 : INT, $2 : SEGDES, $3 : INT, $4 : INT, $5 : SEGDES) =\n"
-    "  $6 = (CONST INT 1)\n" /* two vectors, one behind the other */
+    "  $6 = (CONST INT 1)\n" /* two vectors, one after the other */
     "  $7 = (FPERMUTE INT @ $0 (INDEX @ $1 $6 $2) (DIST BOOL @ (CONST BOOL T) $2) $2 $5)\n"
     "  (DPERMUTE INT @ $3 (INDEX @ $4 $6 $2) $7 $2 $5)\n";
 
-/* What goes in, and what must come out. */
+/* The operands, and the expected results. */
 struct data {
   ints x, defaults, backwards, lengths;
   ints sums, scanned, packed, packed_lengths, scattered, lasts, before, doubled;
@@ -108,7 +110,7 @@ struct session {
   cvl_kernel *kernels[SUPEROPS] = {};
   std::vector<cvl_value> held;
   uint64_t site = 0;
-  uint64_t more_launches = 0; /* of what only kernels do */
+  uint64_t more_launches = 0; /* of operations that only kernels do */
   bool good = true;
 
   session(const superops *o, const data &d) : ops(o), in(d) {}
@@ -150,7 +152,7 @@ struct session {
     good = good && b->segdes_from_host(c, ++site, lengths.size(), lengths.data(), &v);
     return keep(v);
   }
-  /* A value for an operation to take: somebody else holds it too, or nobody does. */
+  /* Returns a value for an operation to take: it has one holder more, or none. */
   cvl_value shared(cvl_value v) {
     if (good) b->retain(c, &v);
     v.owned = good;
@@ -188,7 +190,7 @@ struct session {
   bool compute();
 };
 
-/* Only by kernels: by their nodes these are hundreds of calls of the device. */
+/* Runs only by kernels: by nodes this takes hundreds of calls of the device. */
 bool session::combine(cvl_value x, cvl_value back, cvl_value w, cvl_value d) {
   const cvl_value whole = cvl_one_segment(N), twice = cvl_one_segment(2 * N);
   const uint64_t before = b->statistics(c).launches;
@@ -220,11 +222,11 @@ bool session::compute() {
   return is(one, in.scattered) && is(two, in.scattered) && is(x, in.x) && right;
 }
 
-/* ---- what came of it ---- */
+/* ---- outcomes ---- */
 
 struct outcome {
   bool opened = false, right = false, intact = false;
-  std::string why;       /* of open */
+  std::string why;       /* failure of open */
   cvl_error fault, next; /* of the first and of the second time */
   std::string text, next_text;
   bool next_right = false;
@@ -232,7 +234,7 @@ struct outcome {
   uint64_t launches = 0, allocations = 0;
 };
 
-/* The program once, and what is wrong then. */
+/* Runs the program once, and says what is wrong then. */
 static bool compute_once(session &s, cvl_error &fault, std::string &text) {
   s.good = true;
   const bool right = s.compute();
@@ -241,8 +243,8 @@ static bool compute_once(session &s, cvl_error &fault, std::string &text) {
   return right;
 }
 
-/* Operands that are still held, and for whose reading there is memory, are what was uploaded.
- */
+/* Returns whether operands that are still held are as they were uploaded. If there is no memory
+ * to read one, it is skipped. */
 static bool intact(session &s) {
   s.good = true;
   const ints *const uploaded[] = {&s.in.x, &s.in.defaults, &s.in.backwards};
@@ -351,7 +353,7 @@ Test(superop_faults, a_device_lost_at_any_call_is_reported) {
   superop_faults_lose_at_each_call(all, false, devices[1]);
 }
 
-/* Either there is enough, or it is said; and what is there stays as it is. */
+/* Either there is enough memory, or the fault says so; values that exist stay as they are. */
 static void check_without_memory(const outcome &o, int n) {
   cr_assert_eq(o.left, 0, "%d: %llu bytes", n, (unsigned long long)o.left);
   if (o.fault.kind == CVL_E_NONE) {
@@ -362,7 +364,7 @@ static void check_without_memory(const outcome &o, int n) {
   cr_assert(o.intact, "%d: an operand has changed", n);
 }
 
-/* Memory that is short once: the same context computes all of it afterwards. */
+/* Memory is short once: the same context computes everything afterwards. */
 static void fail_each_allocation(sweep &all, bool compiled, const std::string &device) {
   int failed = 0;
   for (int n = 1; n < MOST; n += superop_faults_step()) {
@@ -387,8 +389,8 @@ Test(superop_faults, a_context_goes_on_after_any_allocation_that_failed) {
   fail_each_allocation(all, false, devices[1]);
 }
 
-/* Memory that stays short: the second time may find less than the first. Blocks are allocations
- * of the device here, each of them. */
+/* Memory stays short: the second time may find less than the first. Every block is an
+ * allocation of the device here. */
 Test(superop_faults, a_device_without_memory_is_reported) {
   sweep all;
   for (const bool compiled : {true, false}) {

@@ -1,5 +1,5 @@
-/* test-time.cpp - the time of kernels: spans over a clock that tests set (spans.hpp), and what
- * statistics() says of an emulated device. */
+/* test-time.cpp - the time of kernels: spans over a clock that tests set (spans.hpp), and the
+ * times that statistics() gives for an emulated device. */
 #include <string.h>
 
 #include <algorithm>
@@ -13,23 +13,23 @@
 
 using namespace ravel;
 
-/* ---- spans over a device with a clock of the tests' own ---- */
+/* ---- spans over a device whose clock the tests set ---- */
 
-/* A host that issues, at `now`, and a device that does what was issued in order, as soon as it
- * can. Events are numbered as they are recorded; `done` says how many are known to have passed.
- */
+/* A host that issues commands at `now`, and a device that executes them in order, as soon as it
+ * can. Events are numbered as they are recorded; `done` is how many are known to have
+ * passed. */
 struct test_device final : event_clock {
-  uint64_t now = 0, free = 0; /* free: when the device has done what it was given */
+  uint64_t now = 0, free = 0; /* free: when the device has finished its commands */
   uint64_t last = 0, done = UINT64_MAX;
   uint64_t made = 0, ended = 0, holds = 0;
   bool loads = false;               /* somebody loads kernels */
-  uint64_t fail_at = 0, called = 0; /* the call that fails, and all after it */
+  uint64_t fail_at = 0, called = 0; /* the call that fails, with all after it */
   bool held = false;
   struct when {
     uint64_t number, time;
   };
   std::map<event, when> recorded;
-  std::vector<std::function<void()>> waiting; /* while it is held */
+  std::vector<std::function<void()>> waiting; /* commands while it is held */
 
   bool fails() { return fail_at > 0 && ++called >= fail_at; }
   void issue(const std::function<void()> &work) {
@@ -68,9 +68,9 @@ struct test_device final : event_clock {
   }
 };
 
-enum { HOST = 1000 }; /* what issuing one thing takes the host */
+enum { HOST = 1000 }; /* the host's time to issue one command */
 
-/* A launch that takes the device so long. */
+/* Issues a launch that takes the device so long. */
 static void time_launch_of(spans &s, test_device &d, uint64_t ns, bool is_first = false) {
   s.launches("test", is_first);
   d.now += HOST;
@@ -121,7 +121,7 @@ Test(time, is_not_that_of_copies) {
   s.end();
 }
 
-/* What is not let go would wait until it is. */
+/* If the device is not let go, this waits until it is. */
 Test(time, windows_let_the_device_go) {
   test_device d;
   spans s(d);
@@ -134,7 +134,7 @@ Test(time, windows_let_the_device_go) {
   s.end();
 }
 
-/* A load waits for the device: it may come with any launch that is the first of its kernel. */
+/* A load waits for the device. It may come with any launch that is the first of its kernel. */
 Test(time, nothing_is_held_from_the_first_launch_of_a_kernel_on) {
   test_device d;
   spans s(d);
@@ -214,8 +214,7 @@ Test(time, of_more_launches_than_events_is_the_time_of_all) {
   s.end();
 }
 
-/* Whichever call fails, nothing is measured that was not, and all that was made is given back.
- */
+/* Whichever call fails, no time is made up, and everything that was made is given back. */
 Test(time, a_clock_that_fails_adds_nothing) {
   for (uint64_t n = 1; n < 60; n++) {
     test_device d;
@@ -233,11 +232,11 @@ Test(time, a_clock_that_fails_adds_nothing) {
   }
 }
 
-/* ---- what statistics() says ---- */
+/* ---- times that statistics() gives ---- */
 
 enum { N = 50000 };
 
-/* Sums of sums: launches, waits, and the small results of both. */
+/* Returns statistics of sums of sums: launches, waits, and the small results of both. */
 static cvl_statistics work_of(const char *how, bool measure) {
   emulated_session s(how, measure);
   const cvl_value v = s.upload(ints(N, 3)), d = {CVL_ONE_SEGMENT, 0, 0, {.one_segment = N}};
@@ -278,8 +277,8 @@ Test(time, measured_changes_neither_launches_nor_waits) {
   }
 }
 
-/* Where all is done by the host there are no kernels, and a context that did nothing took none:
- * what opening it takes is not the program's. */
+/* If the host does everything, there are no kernels. A context that did nothing took none:
+ * opening it does not count for the program. */
 Test(time, of_nothing_is_none) {
   emulated_session s("small=1000000,deferred", true);
   const cvl_value v = s.upload(ints(10, 3)), of[] = {v, v};

@@ -1,5 +1,6 @@
 /* test-transfers.cpp - copies between the host and the device: by the threads of a block, 16
- * bytes at a time where they can, and of vectors longer than the buffers that they pass. */
+ * bytes at a time if possible, and of vectors longer than the buffers that they pass
+ * through. */
 #include <criterion/criterion.h>
 
 #include <string>
@@ -21,7 +22,7 @@ struct copies_of_test {
   }
 };
 
-/* Four copies in a launch, from and to all alignments: what is around them stays. */
+/* Makes four copies in a launch, from and to all alignments. The bytes around them stay. */
 static void copy_all(rig &r, size_t to_at, size_t bytes) {
   enum { SIZE = 1024 };
   std::vector<uint8_t> source(SIZE), fives(SIZE, 5);
@@ -83,8 +84,8 @@ static void expect_elements(emulated_session &s, const cvl_value &v, const ints 
     cr_assert_eq(got[k], want[k + first], "element %d of %d", (int)k, (int)want.size());
 }
 
-/* Many uploads, of which none is waited for, then all of them back, whole and without their
- * first. */
+/* Makes many uploads without a wait, then copies all of them back, whole and without their
+ * first bytes. */
 static void transfers_there_and_back(const std::string &how) {
   emulated_session s(how.c_str());
   std::vector<cvl_value> held;
@@ -117,7 +118,8 @@ Test(transfers, pass_buffers_of_any_size) {
   }
 }
 
-/* Two buffers, whose size is what the longest copy needs, rounded up; no other memory. */
+/* There are two buffers, whose size is what the longest copy needs, rounded up, and no other
+ * memory. */
 Test(transfers, take_no_more_memory_than_two_buffers) {
   emulated_session s("small=0");
   const staging &ring = s.c->work_queue.ring;
@@ -138,8 +140,7 @@ Test(transfers, take_no_more_memory_than_two_buffers) {
   cr_assert_leq(s.c->memory.pinned.regions.size(), pinned + 1, "the early one");
 }
 
-/* A program may have as much as fits, not half of it; what is under way is not the program's.
- */
+/* A program may have as much as fits, not half of it: bytes under way are not counted. */
 Test(transfers, are_not_counted) {
   for (size_t n : {500, 100000}) {
     cvl_options o{};
@@ -156,7 +157,7 @@ Test(transfers, are_not_counted) {
   }
 }
 
-/* As many waits as ranges, at most: those of the first two are one. */
+/* There are at most as many waits as ranges: the first two ranges share one. */
 Test(transfers, wait_once_where_they_fit) {
   for (const char *how : {"small=0,deferred", "small=0,deferred,staging=40000"}) {
     emulated_session s(how);

@@ -1,5 +1,5 @@
-/* test-tree.cpp - what conformance cannot reach of reductions and scans: descriptors of more
- * elements than memory holds, and the levels of a scan above its chunks. */
+/* test-tree.cpp - parts of reductions and scans that conformance cannot reach: descriptors of
+ * more elements than memory holds, and the levels of a scan above its chunks. */
 #include <criterion/criterion.h>
 
 #include <set>
@@ -110,8 +110,8 @@ struct above_chunks {
   }
 };
 
-/* Segments of so many chunks, one behind the other, with the same memory for their totals; the
- * last chunk of each has a few elements only. */
+/* Scans segments of so many chunks, one after the other, with the same memory for their totals.
+ * The last chunk of each has only a few elements. */
 static void tree_scan_segments(const std::vector<int64_t> &segments, int direction) {
   using totals = published_totals<double, CHUNK_BITS>;
   uint64_t random = 7;

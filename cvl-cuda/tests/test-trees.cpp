@@ -1,6 +1,6 @@
 /* test-trees.cpp - combinations of superoperators by kernels, on segments of up to three levels
- * of blocks: results are those of the tree that keeps order (trees.h), computed here as the
- * contract writes it, with a function that no other tree agrees with. */
+ * of blocks. Results are those of the tree that keeps order (trees.h), computed here as the
+ * contract writes it, with a function that gives another result in every other tree. */
 #include <stdlib.h>
 
 #include <string>
@@ -20,7 +20,7 @@ static item trees_f(item l, item r) {
   return {3 * l.a - r.a + l.b, l.b - r.a + 3 * r.b};
 }
 
-/* P(1) .. P(n). */
+/* Computes P(1) .. P(n). */
 static std::vector<item> prefixes(const item *x, size_t n) {
   std::vector<std::vector<item>> level(1, std::vector<item>(x, x + n));
   while (level.back().size() > 1) {
@@ -52,8 +52,8 @@ enum {
   SUPEROPS
 };
 
-/* A superoperator of two columns, 2 $0 and $1, and f; `consumers` of their left results and the
- * values of f: values are written as letters, e and g, and k and n. */
+/* Returns a superoperator of two columns, 2 $0 and $1, and f. `consumers` take its left results
+ * and the values of f. Values are written as letters: e and g, and k and n. */
 static std::string trees_definition(int number, const std::string &params, int count,
                                     const std::string &consumers,
                                     const std::string &second = "$1") {
@@ -112,7 +112,7 @@ struct session : superop_session {
   session(const session &) = delete;
   session &operator=(const session &) = delete;
 
-  /* Two columns. */
+  /* Runs a superoperator of two columns. */
   std::vector<item> run(int which, const std::vector<cvl_value> &operands) {
     cvl_value outs[2] = {};
     const uint64_t before = launches();
@@ -131,7 +131,7 @@ struct session : superop_session {
   }
 };
 
-/* ---- what must come out ---- */
+/* ---- expected results ---- */
 
 static void trees_expect_same(const std::vector<item> &found, const std::vector<item> &wanted,
                               const char *what) {

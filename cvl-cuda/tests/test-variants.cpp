@@ -1,5 +1,5 @@
-/* test-variants.cpp - reductions and scans of one segment by each kernel of variants.cu,
- * around the ends of blocks, beside plain loops. */
+/* test-variants.cpp - compares reductions and scans of one segment by each kernel of
+ * variants.cu, around the ends of blocks, with plain loops. */
 #include "cvl-cuda/tests/session.hpp"
 #include "cvl/tuning.h"
 
@@ -35,7 +35,7 @@ template <class T> struct session : emulated_session {
     cr_assert(b->from_host(c, ++site, elem_of_type<T>(), x.size(), x.data(), &v));
     return v;
   }
-  /* Nothing is held back. One of them brings the error slot. */
+  /* Returns the launches, none of which is held back. One of them brings the error slot. */
   uint64_t finished_launches() {
     cvl_error fault{};
     cr_assert(!b->check(c, true, &fault));
@@ -78,7 +78,7 @@ template <class T> T identity(cvl_op op) {
   }
 }
 
-/* Odd, so that no product becomes 0, of both signs, and large. */
+/* Returns elements that are odd, so that no product becomes 0, of both signs, and large. */
 template <class T> std::vector<T> elements(size_t n, uint64_t seed) {
   std::vector<T> x(n);
   for (size_t i = 0; i < n; i++) {
@@ -109,7 +109,7 @@ size_t launches_of_levels(size_t n, size_t each, size_t down) {
   return blocks == 1 ? 1 : 1 + down + launches_of_levels(blocks, each, down);
 }
 
-/* One operation on n elements, in so many launches. */
+/* Checks one operation on n elements, in so many launches. */
 template <class T>
 void check(const chosen &c, const char *how, cvl_op op, size_t n, bool scans, size_t launches) {
   session<T> s(how, c);
@@ -159,7 +159,7 @@ Test(variants, scans_around_the_ends_of_blocks) {
   }
 }
 
-/* More blocks than a block has elements. */
+/* There are more blocks than a block has elements. */
 Test(variants, three_levels) {
   const size_t reduce = (size_t)REDUCED * REDUCED + 1, scan = (size_t)SCANNED * SCANNED + 1;
   check<int32_t>(chosen(TUNE_CUDA_REDUCE_KERNEL, 5, CVL_I32), "small=0", OP_ADD, reduce, false,
@@ -167,7 +167,7 @@ Test(variants, three_levels) {
   check<int32_t>(chosen(TUNE_CUDA_SCAN_KERNEL, 3, CVL_I32), "small=0", OP_XOR, scan, true, 5);
 }
 
-/* What has no such kernels does without: several segments, and elements that are computed. */
+/* Operations without such kernels run as usual: several segments, and computed elements. */
 Test(variants, others_keep_their_kernels) {
   const chosen c(TUNE_CUDA_REDUCE_KERNEL, 5, CVL_I64);
   session<int64_t> s(CHECKED, c);

@@ -1,6 +1,6 @@
-/* test-visit.cpp - the current device of a thread: the back end's within an entry, the caller's
- * outside, whatever other libraries make it in between. The emulated device aborts where a call
- * would go to another one. */
+/* test-visit.cpp - the current device of a thread. It is the back end's within an entry and the
+ * caller's outside, whatever other libraries make it in between. The emulated device aborts if
+ * a call would go to another one. */
 #include <criterion/criterion.h>
 
 #include <thread>
@@ -57,7 +57,8 @@ Test(visit, costs_a_look_where_the_device_is_current) {
   cr_assert_eq(l.sets, 0);
 }
 
-/* Device 0 is where nobody has chosen one: it is not opened by giving it back. */
+/* Device 0 is current where nobody has chosen one. It must not be opened by making it current
+ * again. */
 static void first_on_a_thread() {
   library l;
   visit v(l);
@@ -106,7 +107,7 @@ enum { N = 50000, OF_OTHERS = 7 };
 
 struct shared_process : emulated_session {
   shared_process(const char *how) : emulated_session(how, true) {}
-  /* What another library does between two entries, and what it finds behind the last. */
+  /* Acts as another library between two entries, and checks what it finds after the last. */
   void others() {
     cr_assert(emulated_current_device() == OF_OTHERS, "after entry %d", (int)site);
     emulated_current_device() = OF_OTHERS;

@@ -1,10 +1,10 @@
-/* test-watched.cpp - what the checker finds in generated kernels: the text of a superoperator,
- * compiled as the emulation compiles it, with a defect planted in the text. */
+/* test-watched.cpp - defects that the checker finds in generated kernels: the text of a
+ * superoperator, compiled as the emulation compiles it, with a defect planted in the text. */
 #include "cvl-cuda/tests/rig.hpp"
 
 #include "cvl-cuda/tests/generated.hpp"
 
-/* The toolchain of such a device. */
+/* Returns the toolchain of such a device. */
 static std::unique_ptr<toolchain> tools_of(const char *way) {
   emulation_options o;
   cr_assert(o.parse(way));
@@ -85,7 +85,7 @@ Test(watched, a_read_of_what_nobody_has_written) {
              run_twice);
 }
 
-/* What a kernel leaves out is not written: the next one finds that. */
+/* An element that a kernel leaves out is not written: the next kernel finds that. */
 Test(watched, an_element_that_is_left_out) {
   planted_in(generated(twice_text), "o2[i] =", "if (i != 7) o2[i] =", UNINITIALISED,
              {"(launch 2): thread 7 reads uninitialised memory, block 2"},

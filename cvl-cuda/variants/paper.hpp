@@ -6,7 +6,7 @@
 
 namespace ravel {
 
-/* For cvl_context::variants. */
+/* The value of cvl_context::variants. */
 extern const kernel_variants paper_kernels;
 
 } // namespace ravel

@@ -1,33 +1,35 @@
-/* variants.cu - other kernels for reductions and scans of one segment, chosen by tuning values:
- * those of the Obsidian paper of 2013 (Expressive array constructs in an embedded GPU kernel
- * language), which compares them.
+/* variants.cu - other kernels for reductions and scans of one segment, chosen by tuning values.
+ * They are those of the Obsidian paper of 2013 (Expressive array constructs in an embedded GPU
+ * kernel language), which compares them.
  *
- * cuda.reduce-kernel: how a block of 4096 elements, as in section 6.1, becomes one
- * (section 5.2). The same kernel reduces the results of blocks, until there is one.
+ * cuda.reduce-kernel says how a block of 4096 elements, as in section 6.1, becomes one (section
+ * 5.2). The same kernel reduces the results of blocks, until there is one.
  *
  *   1  red1  neighbours are combined again and again, from shared memory to shared memory
- *   2  red2  element i of the first half and element i of the second, likewise
- *   3  red3  the same; the last combination goes to memory at once, not through shared memory
- *   4  red4  first a thread combines 8 elements one behind the other, then as red3
- *   5  red5  8 elements that lie apart, so that threads beside each other read elements beside
- *            each other
- *   6  red6  16 of those
- *   7  red7  32
+ *   2  red2  element i of the first half is combined with element i of the second, again and
+ *            again
+ *   3  red3  works as red2, but the last combination goes to memory, not to shared memory
+ *   4  red4  first a thread combines 8 consecutive elements, then it works as red3
+ *   5  red5  first a thread combines 8 elements that lie apart, so that adjacent threads read
+ *            adjacent elements
+ *   6  red6  works as red5 with 16 elements
+ *   7  red7  works as red5 with 32 elements
  *
- * cuda.scan-kernel: Sklansky's network (section 5.3), of 2048 elements in two arrays of shared
- * memory: the most of 64 bits that fit. The paper scans blocks only; here totals of blocks are
- * scanned by the same kernel, and one more launch combines each element with what is before its
- * block. The paper's scans are inclusive; ours store each element one position later.
+ * cuda.scan-kernel chooses a kernel of Sklansky's network (section 5.3) for 2048 elements in
+ * two arrays of shared memory: the most elements of 64 bits that fit. The paper scans blocks
+ * only. Here the same kernel scans the totals of blocks, and one more launch combines each
+ * element with the total before its block. The paper's scans are inclusive; ours store each
+ * element one position later.
  *
  *   1  sklansky   a thread for each element, which combines or copies
  *   2  sklansky2  a thread for two elements, which combines one and copies one
- *   3  sklansky3  the same, behind a load of all elements by threads beside each other
+ *   3  sklansky3  works as sklansky2, after adjacent threads have loaded all elements
  *
  * As in the paper, a block has fewer threads than a level has elements, and a thread then does
  * several, one after the other (its virtual threads).
  *
- * Bytes moved: a reduction reads its elements once; a scan reads and writes them twice. Above
- * the first level a 4096th or a 2048th of that.
+ * Bytes moved: a reduction reads its elements once; a scan reads and writes them twice. The
+ * levels above the first add a 4096th or a 2048th of that.
  */
 #include "cvl-cuda/variants/paper.hpp"
 
@@ -44,7 +46,7 @@ int64_t blocks_of(int64_t n, int64_t each) {
   return (n + each - 1) / each;
 }
 
-/* The elements of a block, of which the last may have fewer. WHOLE: it has not. */
+/* The elements of a block. The last block may have fewer; WHOLE says that it has not. */
 template <class C, bool WHOLE> struct elements_of_block {
   using T = typename C::type;
   ptr<const T> from;
@@ -53,7 +55,7 @@ template <class C, bool WHOLE> struct elements_of_block {
   HD T operator()(int32_t i) const { return WHOLE || i < left ? (T)from[i] : C::pad(); }
 };
 
-/* g(elements) for those of a block of SIZE. */
+/* Calls g(elements) with those of a block of SIZE. */
 template <class C, int SIZE, class T, class G>
 HD void with_elements(ptr<const T> from, int64_t n, int64_t block, G g) {
   const int64_t left = n - block * SIZE;
@@ -69,8 +71,9 @@ HD void with_elements(ptr<const T> from, int64_t n, int64_t block, G g) {
 template <class C, int KERNEL> struct reduction_of_blocks {
   using T = typename C::type;
   enum { threads = THREADS, resident = 4 };
-  /* Elements that a thread combines one after the other before they meet others, whether they
-   * lie one behind the other, and at how many values the combination ends without a store. */
+  /* EACH: elements that a thread combines one after the other before they meet others.
+   * CONSECUTIVE: whether these are adjacent. The last one is the number of values at which the
+   * combination ends without a store. */
   static constexpr int EACH = KERNEL < 4 ? 2 : KERNEL < 6 ? 8 : KERNEL == 6 ? 16 : 32;
   static constexpr bool CONSECUTIVE = KERNEL == 1 || KERNEL == 4, NEIGHBOURS = KERNEL == 1;
   static constexpr int END = KERNEL < 3 ? 1 : 2, FIRST = REDUCED / EACH;
@@ -86,8 +89,8 @@ template <class C, int KERNEL> struct reduction_of_blocks {
   int64_t n;
   ptr<T> to; /* a result for each block */
 
-  /* The first level. Of as many values as TOGETHER, AT_ONCE elements each are loaded before any
-   * is used: no test comes between loads, which ptxas then puts first. */
+  /* Does the first level. For TOGETHER values at a time, AT_ONCE elements each are loaded
+   * before any is used: no test comes between loads, which ptxas then puts first. */
   template <class E> HD static void first_level(const E &e, int t, shared &m) {
     RAVEL_ROLLED
     for (int32_t v = t; v < FIRST; v += THREADS * TOGETHER) {
@@ -111,7 +114,7 @@ template <class C, int KERNEL> struct reduction_of_blocks {
       for (int u = 0; u < TOGETHER; u++) m.values[v + u * THREADS] = sum[u];
     }
   }
-  /* Element q of those that become value v. */
+  /* Returns element q of those that become value v. */
   HD static int32_t element_of(int32_t v, int32_t q) {
     return CONSECUTIVE ? v * EACH + q : v + q * FIRST;
   }
@@ -126,8 +129,8 @@ template <class C, int KERNEL> struct reduction_of_blocks {
     for (int32_t half = FIRST / 2; half >= END; half /= 2) {
       const int32_t next = here == 0 ? FIRST : 0;
       block.each([&](int t) {
-        /* Turns by a constant: else nvcc adds a loop for what is left of four, which is
-         * nothing. */
+        /* The number of turns is constant: else nvcc adds a loop for the rest of a division by
+         * four, which is empty. */
         RAVEL_UNROLL
         for (int32_t first = 0; first < half; first += THREADS) {
           const int32_t v = first + t;
@@ -159,7 +162,7 @@ void reduce_levels(work &w, ptr<const T> from, int64_t n, ptr<T> to) {
 
 template <class C, int KERNEL> struct scan_of_blocks {
   using T = typename C::type;
-  /* 100 KB of shared memory are the least that a multiprocessor has (sm_120). */
+  /* A multiprocessor has at least 100 KB of shared memory (sm_120). */
   enum { threads = THREADS, resident = sizeof(T) == 8 ? 3 : 4, TOGETHER = 4 };
   static constexpr int PHASES = 11;
   static_assert(1 << PHASES == SCANNED, "a phase for each power of two");
@@ -170,10 +173,10 @@ template <class C, int KERNEL> struct scan_of_blocks {
 
   ptr<const T> from;
   int64_t n;
-  ptr<T> to, totals; /* of blocks; null: there is but one */
+  ptr<T> to, totals; /* totals: of blocks; null if there is one */
 
-  /* One phase, from elements x; store(i, element i of the next). In every 2^(k+1) elements the
-   * last of the first half is combined with each of the second. Loads come first, as in
+  /* Does one phase, from elements x; store(i, element i of the next). In every 2^(k+1) elements
+   * the last of the first half is combined with each of the second. Loads come first, as in
    * reductions. */
   template <class X, class STORE> HD static void phase(int k, int t, const X &x, STORE store) {
     if constexpr (KERNEL == 1) {
@@ -222,7 +225,7 @@ template <class C, int KERNEL> struct scan_of_blocks {
       }
     }
   }
-  /* Threads beside each other load elements beside each other. */
+  /* Lets adjacent threads load adjacent elements. */
   template <class E> HD static void load(int t, const E &e, shared &m) {
     RAVEL_ROLLED
     for (int32_t v = t; v < SCANNED; v += THREADS * TOGETHER) {
@@ -234,7 +237,7 @@ template <class C, int KERNEL> struct scan_of_blocks {
     }
   }
 
-  /* The inclusive prefix of element i, into the next one of the result. */
+  /* Puts the inclusive prefix of element i into the next element of the result. */
   template <class B> HD void put(const B &block, int64_t left, int32_t i, const T &x) const {
     const ptr<T> at = to + block.index() * SCANNED;
     if (i == 0) at[0] = C::identity();
@@ -245,7 +248,7 @@ template <class C, int KERNEL> struct scan_of_blocks {
     }
   }
 
-  /* What comes from memory: the first phase, or a load. */
+  /* Does the step that reads from memory: the first phase, or a load. */
   template <class E> HD static void begin(int t, const E &e, shared &m) {
     if constexpr (KERNEL == 3) {
       load(t, e, m);
@@ -282,7 +285,7 @@ template <class C, int KERNEL> struct scan_of_blocks {
   }
 };
 
-/* Each element behind what is before its block. */
+/* Combines each element with the total before its block. */
 template <class C> struct behind_others {
   using T = typename C::type;
   ptr<const T> x, before;
@@ -324,8 +327,8 @@ void scan_by_number(work &w, uint64_t kernel, ptr<const T> from, int64_t n, ptr<
   }
 }
 
-/* g(combination, T{}) of the rows of INTs, which are all exact, for one of an operation and a
- * type. */
+/* Calls g(combination, T{}) for the row of an operation and a type of INTs, which are all
+ * exact. */
 template <class G> void with_row(cvl_op o, cvl_elem elem, G g) {
 #define ROW(op, T)                                                                             \
   if (o == OP_##op && elem == elem_of<T>()) g(combination<T, OP_##op>{}, T{});

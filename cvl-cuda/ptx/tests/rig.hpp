@@ -1,4 +1,4 @@
-/* rig.hpp - a kernel of a test, executed. */
+/* rig.hpp - executes a kernel for a test. */
 #ifndef RAVEL_PTX_RIG_HPP
 #define RAVEL_PTX_RIG_HPP
 
@@ -12,7 +12,8 @@
 namespace ravel {
 namespace ptx {
 
-/* A device with one array of 64-bit words, whose address is the kernel's one parameter. */
+/* A device with one array of 64-bit words. The array's address is the only parameter of
+ * kernels. */
 struct rig {
   options how;
   std::unique_ptr<device> of;
@@ -26,8 +27,8 @@ struct rig {
     of->fill(array, 0, words * 8);
   }
 
-  /* The body of a kernel, with its registers declared: %p, %h, %r, %q, 16 of each; %base is the
-   * array's address. */
+  /* Returns a kernel's text with this body. It declares the registers %p, %h, %r and %q, 16
+   * each; %base is the array's address. */
   static std::string kernel_text(const std::string &body) {
     return ".version 8.0\n.target sm_90\n.address_size 64\n"
            ".visible .entry k(.param .u64 array)\n{\n"
@@ -36,7 +37,7 @@ struct rig {
            body + "\nret;\n}\n";
   }
 
-  /* What went wrong, or nothing. */
+  /* Runs a kernel. Returns what went wrong, or nothing. */
   std::string run(const std::string &body, const extent &threads = 1,
                   const extent &blocks = 1) {
     launch_of l;

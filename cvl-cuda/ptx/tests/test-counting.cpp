@@ -1,4 +1,4 @@
-/* test-counting.cpp - what is counted of kernels whose numbers can be worked out by hand. */
+/* test-counting.cpp - compares counts of kernels with numbers that were worked out by hand. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -45,12 +45,12 @@ struct counted {
   }
 };
 
-/* %q1: the address of the word of each thread times a stride of words. */
+/* Sets %q1 to the address of each thread's word, with a stride of words between threads. */
 std::string address_of_thread(unsigned stride) {
   return "mov.u32 %r1, %tid.x;\nmul.wide.u32 %q0, %r1, " + std::to_string(8 * stride) +
          ";\nadd.s64 %q1, %base, %q0;\n";
 }
-/* %r2: a thread's address in shared memory. */
+/* Sets %r2 to a thread's address in shared memory. */
 std::string in_shared(unsigned stride_bytes) {
   return ".shared .align 16 .b8 s[8192];\nmov.u32 %r1, %tid.x;\nmul.lo.u32 %r2, %r1, " +
          std::to_string(stride_bytes) + ";\nmov.u32 %r3, s;\nadd.u32 %r2, %r2, %r3;\n";
@@ -127,7 +127,7 @@ Test(ptx_counting, atomics_ask_for_a_sector) {
   c.says("\"atomics\": [1, 4]");
 }
 
-/* What code between two branches waits for, whatever the order of its text. */
+/* Code between two branches waits for the same round trips, whatever the order of its text. */
 Test(ptx_counting, loads_that_wait_for_each_other_are_round_trips) {
   const std::string one = "ld.global.u64 %q2, [%q1];\nadd.s64 %q4, %q2, 1;\n",
                     other = "ld.global.u64 %q3, [%q1+8];\nadd.s64 %q4, %q3, 1;\n",
@@ -167,7 +167,7 @@ Test(ptx_counting, copies) {
          "{\"copy\": 8, \"way\": \"on\"}\n{\"copy\": 16, \"way\": \"fill\"}\n");
 }
 
-/* An instruction is counted once for each warp: 3, and the end. */
+/* An instruction is counted once for each warp: 3 instructions, and the end. */
 Test(ptx_counting, instructions_of_warps) {
   counted c(1);
   c.run("mov.u32 %r1, %tid.x;\nadd.u32 %r2, %r1, 1;\nbar.sync 0;", 64, 3);

@@ -1,4 +1,5 @@
-/* test-machine.cpp - threads, barriers, memory, and what the interpreter says of faults. */
+/* test-machine.cpp - threads, barriers and memory, and the interpreter's messages about
+ * faults. */
 #include "base/tests/every.h"
 #include "cvl-cuda/ptx/flow.hpp"
 #include "cvl-cuda/ptx/tests/rig.hpp"
@@ -56,7 +57,7 @@ Test(ptx_machine, threads_diverge_and_meet) {
   }
 }
 
-/* As what holds a device back: some look at the time ends it. */
+/* A kernel that holds a device back ends after some queries of the time. */
 Test(ptx_machine, time_passes) {
   for (const char *schedule : schedules) {
     rig r(4, schedule);
@@ -127,7 +128,7 @@ Test(ptx_machine, a_missing_barrier_is_found) {
   }
 }
 
-/* The same by leaving the barrier out of a kernel that has it. */
+/* Leaving the barrier out of a kernel that has one is found, too. */
 Test(ptx_machine, a_dropped_barrier_is_found) {
   rig all(128);
   const kernel &k = *all.of->load(rig::kernel_text(with_barrier("bar.sync 0;")))->find("k");
@@ -139,7 +140,7 @@ Test(ptx_machine, a_dropped_barrier_is_found) {
   }
 }
 
-/* The digest of a kernel of this name that has this label. */
+/* Returns the digest of the kernel of this name that has this label. */
 static std::string digest(const std::string &name, const std::string &label) {
   std::string text = rig::kernel_text("bra " + label + ";\n" + label + ":\n");
   text.replace(text.find("k("), 1, name);
@@ -148,7 +149,7 @@ static std::string digest(const std::string &name, const std::string &label) {
   return rig(1).of->load(text)->find(name)->label.substr(name.size());
 }
 
-/* Parameters have the kernel's name in theirs, labels its number in the module. */
+/* Names of parameters contain the kernel's name, and labels its number in the module. */
 Test(ptx_machine, the_digest_of_equal_code_is_the_same) {
   const std::string one = digest("one", "$L__BB2_10");
   cr_assert(digest("another", "$L__BB2_10") == one);
@@ -156,8 +157,8 @@ Test(ptx_machine, the_digest_of_equal_code_is_the_same) {
   cr_assert(digest("one", "$L__BB2_11") != one);
 }
 
-/* Kernels of one name, as those of superoperators: the label says which of them lacks its
- * barrier, and is the same on each device. */
+/* Kernels may have the same name, as those of superoperators do. The label says which one lacks
+ * its barrier, and is the same on each device. */
 Test(ptx_machine, a_barrier_is_dropped_in_one_of_two_kernels) {
   const std::string one = with_barrier("bar.sync 0;"), other = "add.s32 %r9, %r9, 1;\n" + one;
   rig all(128);
@@ -172,8 +173,8 @@ Test(ptx_machine, a_barrier_is_dropped_in_one_of_two_kernels) {
   check_contains(rig(128, "drop=k@" + std::to_string(n)).run(other, 128), "no barrier");
 }
 
-/* Masks that lack a lane: those of a shuffle, a vote and a barrier of a warp. A lane that is
- * not there does not miss itself. */
+/* The masks of a shuffle, a vote and a barrier of a warp lack a lane. A lane that is not there
+ * does not miss itself. */
 Test(ptx_machine, a_narrowed_mask_is_found) {
   const std::string exchanges = std::string(own_word) +
                                 "mov.b32 %r9, -1;\n"
@@ -270,7 +271,7 @@ Test(ptx_machine, wrong_masks) {
 
 /* ---- threads that wait for others in a loop ---- */
 
-/* A lock that each thread takes: lanes of one warp, and blocks. */
+/* A lock that each thread takes, whether threads are lanes of one warp or in several blocks. */
 static const char locked[] = R"(
 again:
   atom.global.cas.b32 %r2, [%base], 0, 1;
@@ -283,7 +284,7 @@ again:
   atom.global.exch.b32 %r2, [%base], 0;
 )";
 
-/* Two warps of a block at least. With RAVEL_EVERY each second schedule. */
+/* There are at least two warps in a block. With RAVEL_EVERY every second schedule is tried. */
 Test(ptx_machine, a_lock) {
   const uint32_t threads = every() > 1 ? 34 : 40, blocks = every() > 1 ? 2 : 3;
   for (size_t k = 0; k<sizeof schedules / sizeof *schedules; k += every()> 1 ? 2 : 1) {
@@ -296,8 +297,7 @@ Test(ptx_machine, a_lock) {
   }
 }
 
-/* The first block waits for the last one, as blocks of a look-back do in the other direction.
- */
+/* The first block waits for the last one; blocks of a look-back wait in the other direction. */
 Test(ptx_machine, a_block_waits_for_another) {
   static const char waits[] = R"(
   mov.u32 %r1, %ctaid.x;
@@ -330,7 +330,7 @@ Test(ptx_machine, no_end) {
 
 /* ---- seeds ---- */
 
-/* The order in which threads come, as they draw numbers. */
+/* Returns the order in which threads come, by the numbers that they draw. */
 static std::vector<uint64_t> order_drawn(const char *schedule) {
   rig r(200, schedule);
   const std::string wrong =
@@ -352,8 +352,9 @@ Test(ptx_machine, a_seed_gives_one_order_and_seeds_differ) {
 
 /* ---- several dimensions ---- */
 
-/* Each thread stores its coordinates, its block's, and the extents at its number in the grid:
- * that of its block times threads, and its own along x, then y, then z. */
+/* Each thread stores its coordinates, its block's and the extents at its number in the grid.
+ * That is its block's number times the threads of a block, plus its own number along x, then y,
+ * then z. */
 static const char coordinates[] = R"(
   mov.u32 %r1, %tid.x;    mov.u32 %r2, %tid.y;    mov.u32 %r3, %tid.z;
   mov.u32 %r4, %ctaid.x;  mov.u32 %r5, %ctaid.y;  mov.u32 %r6, %ctaid.z;
@@ -457,7 +458,7 @@ Test(ptx_machine, copies) {
   r.of->copy(r.array, (uint64_t)host, sizeof host);
   cr_assert(r.word(3) == 4);
   const uint64_t other = r.of->memory().allocate(16, false);
-  r.of->copy(r.array, other, 8); /* of nothing: what was copied was never written */
+  r.of->copy(r.array, other, 8); /* copies unwritten memory */
   check_contains(r.run("ld.global.u64 %q1, [%base];"), "never written");
   rig t(4);
   t.of->fill(t.array, 1, 33);
@@ -529,8 +530,8 @@ Test(ptx_machine, post_dominators) {
                                                  "mov.u32 %r1, 2;\njoin:\n@%p1 bra join;\n"
                                                  "@%p1 exit;\nmov.u32 %r2, 1;"))
                          ->find("k");
-  /* 0 ld, 1 setp, 2 bra, 3 mov, 4 bra, 5 mov (left), 6 bra (join), 7 exit, 8 mov, 9 ret, 10 end
-   */
+  /* 0 ld, 1 setp, 2 bra, 3 mov, 4 bra, 5 mov (left), 6 bra (join), 7 exit, 8 mov, 9 ret, 10
+   * end */
   const std::vector<uint32_t> p = post_dominators(k);
   const std::vector<uint32_t> wanted = {1, 2, 6, 4, 6, 6, 7, 11, 9, 11, 11, 11};
   cr_assert(k.code.size() == 11 && p == wanted);
@@ -538,7 +539,7 @@ Test(ptx_machine, post_dominators) {
             meeting_point(p, 3, 4) == 4);
 }
 
-/* In step, a warp executes what follows a branch's arms once. */
+/* In step, a warp executes the code after a branch's arms once. */
 Test(ptx_machine, lanes_in_step_meet) {
   rig r(64, "step");
   std::vector<executions> counts;

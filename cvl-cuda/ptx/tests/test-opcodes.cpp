@@ -1,4 +1,4 @@
-/* test-opcodes.cpp - each form of opcode against its meaning in the manual of PTX. */
+/* test-opcodes.cpp - compares each form of opcode with its meaning in the manual of PTX. */
 #include <math.h>
 
 #include <set>
@@ -8,7 +8,7 @@
 
 using namespace ravel::ptx;
 
-/* Opcode, operands, and the result: integers, floats as decimals, predicates as 0 and 1.
+/* Lines of opcode, operands and result: integers, floats as decimals, predicates as 0 and 1.
  * Results of floats are compared as bits. */
 static const char cases[] = R"(
 add.u16 0xffff 2 = 1
@@ -376,7 +376,8 @@ static std::vector<type> types_of(const std::string &opcode) {
   return found;
 }
 
-/* Of a number of some type: written as an integer, in hexadecimal as bits, or as a decimal. */
+/* Returns the bits of a number of some type. It is written as an integer, as bits in
+ * hexadecimal, or as a decimal. */
 static uint64_t bits(const std::string &text, type t) {
   if (!is_float(t) || text.compare(0, 2, "0x") == 0) {
     return text[0] == '-' ? (uint64_t)strtoll(text.c_str(), nullptr, 0)
@@ -415,7 +416,7 @@ static std::string opcodes_literal(const std::string &text, type t) {
   return b;
 }
 
-/* The type of operand k. */
+/* Returns the type of operand k. */
 static type operand_type(const std::string &opcode, size_t k) {
   const type t = types_of(opcode).back();
   const bool counts = opcode.compare(0, 3, "bfe") == 0 || opcode.compare(0, 3, "bfi") == 0;
@@ -469,7 +470,7 @@ Test(ptx_opcodes, each_form) {
   }
 }
 
-/* No form without a case. */
+/* Every form has a case. */
 Test(ptx_opcodes, all_forms) {
   std::set<std::string> tested;
   for (const test_case &c : all_cases()) tested.insert(c.opcode);
@@ -478,7 +479,7 @@ Test(ptx_opcodes, all_forms) {
   }
 }
 
-/* ---- what is no row of the table ---- */
+/* ---- opcodes outside the table ---- */
 
 static uint64_t result_of(const std::string &body, uint64_t word = 0) {
   rig r(8);
@@ -591,7 +592,8 @@ Test(ptx_opcodes, generic_addresses) {
                 "st.global.u64 [%base], %q3;") == 10);
 }
 
-/* Every lane's result of an exchange: lanes hold 100 + lane, as %r1; the result is %r2. */
+/* Returns every lane's result of an exchange. Lanes hold 100 + lane in %r1; the result is
+ * %r2. */
 static std::vector<uint64_t> lanes_of(const std::string &text, uint32_t threads = WARP) {
   rig r(64);
   const std::string wrong = r.run("mov.u32 %r15, %tid.x;\nadd.s32 %r1, %r15, 100;\n" + text +
@@ -613,7 +615,7 @@ Test(ptx_opcodes, shuffles) {
   cr_assert(butterfly[0] == 101 && butterfly[1] == 100 && butterfly[31] == 130);
   const auto index = lanes_of("shfl.sync.idx.b32 %r2, %r1, 5, 31, -1;");
   cr_assert(index[0] == 105 && index[31] == 105);
-  /* Segments of 8 lanes: the segment mask is 24, the clamp 7. */
+  /* There are segments of 8 lanes: the segment mask is 24, the clamp 7. */
   const auto segments = lanes_of("shfl.sync.idx.b32 %r2, %r1, 5, 0x1807, -1;");
   cr_assert(segments[0] == 105 && segments[8] == 113 && segments[31] == 129);
   const auto inside =
@@ -675,7 +677,7 @@ Test(ptx_opcodes, votes_of_blocks) {
             35);
 }
 
-/* ---- what is not understood ---- */
+/* ---- text that is not understood ---- */
 
 Test(ptx_opcodes, unknown_ones_are_named) {
   const struct {

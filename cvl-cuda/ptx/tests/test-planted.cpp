@@ -1,6 +1,6 @@
-/* test-planted.cpp - the kinds of defects that cvl-cuda/tests/test-emulation.cpp and
- * test-watched.cpp plant for the emulation, tried on the interpreter: what it reports, and what
- * it does not. The table of cvl-cuda/README.md says no more than this.
+/* test-planted.cpp - tries the defects that cvl-cuda/tests/test-emulation.cpp and
+ * test-watched.cpp plant for the emulation on the interpreter: what it reports, and what it
+ * does not. The table of cvl-cuda/README.md says no more than this.
  */
 #include "cvl-cuda/ptx/tests/rig.hpp"
 
@@ -8,7 +8,7 @@ using namespace ravel::ptx;
 
 namespace {
 
-/* Thread t has number %r1, word t of the array at %q1, word t of shared memory at %r3. */
+/* Thread t has number %r1, word t of the array at %q1, and word t of shared memory at %r3. */
 std::string with_words(const std::string &body) {
   return ".shared .align 8 .b8 s[512];\nmov.u32 %r1, %tid.x;\nmul.wide.u32 %q1, %r1, 8;\n"
          "add.s64 %q1, %base, %q1;\nmov.u32 %r2, s;\nshl.b32 %r3, %r1, 3;\n"
@@ -24,7 +24,7 @@ std::string twice(const std::string &body) {
 
 const char *const schedules[] = {"", "seed=1", "seed=2,quantum=3", "step"};
 
-/* In any schedule the message has the text. */
+/* Checks that in every schedule the message contains the text. */
 void reported(const char *what, const std::string &body, const char *wanted,
               uint32_t threads = 64) {
   for (const char *schedule : schedules) {
@@ -65,7 +65,7 @@ Test(ptx_planted, conflicts_of_threads) {
            "a race");
 }
 
-/* ---- phases: what stands between them is done by all threads ---- */
+/* ---- phases: all threads execute the code between them ---- */
 
 Test(ptx_planted, shared_memory_between_phases) {
   reported("a write", "st.shared.u64 [%r2], 7;\nbar.sync 0;", "a race");
@@ -75,7 +75,7 @@ Test(ptx_planted, shared_memory_between_phases) {
   missed("the same with a barrier behind", twice(read + "bar.sync 0;\n"));
 }
 
-/* A device has no registers but a thread's own: the kernel computes something else. */
+/* On a device a thread has only its own registers: the kernel computes something else. */
 Test(ptx_planted, the_register_of_another_thread) {
   missed("one's own instead", "add.u32 %r4, %r1, 1;\nst.global.u64 [%q1], %q1;");
 }
@@ -102,7 +102,7 @@ Test(ptx_planted, memory_that_nobody_has_written) {
 Test(ptx_planted, bounds) {
   reported("of an allocation", "ld.global.u64 %q2, [%q1+512];", "no memory was allocated");
   reported("of all shared memory of a block", "st.shared.u64 [%r3+512], 1;", "shared memory");
-  /* Arrays that lie behind each other in shared memory, and blocks that do in an allocation. */
+  /* Arrays lie next to each other in shared memory, as do blocks in an allocation. */
   missed("of one of two arrays in shared memory",
          ".shared .align 8 .b8 behind[512];\nmov.u32 %r5, behind;\nshl.b32 %r6, %r1, 3;\n"
          "add.u32 %r5, %r5, %r6;\nst.shared.u64 [%r5], 1;\nbar.sync 0;\n"
@@ -136,7 +136,7 @@ Test(ptx_planted, addresses) {
 
 /* ---- the host ---- */
 
-/* Nothing is reported: a late device gives another result. */
+/* Nothing is reported; a late device gives another result. */
 Test(ptx_planted, a_host_that_does_not_wait) {
   for (const bool late : {false, true}) {
     rig r(64, late ? "late" : "");

@@ -1,4 +1,4 @@
-/* test-races.cpp - what races.hpp finds, and what it must not report. */
+/* test-races.cpp - races that races.hpp finds, and accesses that it must not report. */
 #include "cvl-cuda/ptx/races.hpp"
 
 #include "cvl-cuda/ptx/host-view.hpp"
@@ -6,12 +6,13 @@
 
 using namespace ravel::ptx;
 
-/* Threads of a block: %r1 its number in the grid, %r3 in the block; %q1 its own word. */
+/* Threads of a block have in %r1 their number in the grid, in %r3 that in the block, and in %q1
+ * their own word. */
 static const char own[] =
     "mov.u32 %r3, %tid.x;\nmov.u32 %r14, %ntid.x;\nmov.u32 %r15, %ctaid.x;\n"
     "mad.lo.s32 %r1, %r14, %r15, %r3;\nmul.wide.u32 %q1, %r1, 8;\n"
     "add.s64 %q1, %base, %q1;\n";
-/* The word of the thread after it. */
+/* Reads the word of the next thread. */
 static const char next[] = "ld.global.u64 %q2, [%q1+8];\n";
 
 static const char *const schedules[] = {"", "seed=1", "seed=2,quantum=1", "step"};
@@ -52,7 +53,7 @@ Test(ptx_races, of_a_block) {
                64, 2, false);
 }
 
-/* Accesses of different width to one word; %r3 is 0 to 2. */
+/* Threads access one word in different widths; %r3 is 0 to 2. */
 Test(ptx_races, of_bytes_of_a_word) {
   const std::string only = "setp.ne.s32 %p1, %r3, ", first = only + "0;\n@%p1 bra second;\n",
                     second = "second:\n" + only + "1;\n@%p1 bra third;\n",
@@ -141,7 +142,7 @@ Test(ptx_races, between_blocks) {
                flag(fence, "st.global.u32 [%base], 1;\n", volatile_wait, fence), 1, 3, true);
 }
 
-/* All threads write, meet, and one signals the other blocks: as the last block does it. */
+/* All threads write and meet, and then one signals the other blocks, as the last block does. */
 Test(ptx_races, barrier_then_flag) {
   const std::string body =
       "st.global.u64 [%q1], 5;\nFENCES bar.sync 0;\nsetp.ne.s32 %p1, %r3, 0;\n@%p1 bra.uni "
@@ -157,7 +158,7 @@ Test(ptx_races, barrier_then_flag) {
   races_expect("a warp's barrier for two warps", bad, 64, 2, true);
 }
 
-/* A counter that each thread changes; what a lock protects. */
+/* Each thread changes a counter, or data that a lock protects. */
 Test(ptx_races, locks) {
   const std::string body =
       "again:\natom.global.cas.b32 %r5, [%base], 0, 1;\nsetp.ne.s32 %p1, %r5, 0;\n"
@@ -180,9 +181,9 @@ Test(ptx_races, launches_are_ordered) {
 
 /* ---- what the host may see ---- */
 
-/* Threads write to memory of the host, and then one of them the word that the host waits for:
- * the first of a block, or of the block that comes last to a counter in memory of the device.
- */
+/* Threads write to memory of the host. Then one of them writes the word that the host waits
+ * for: the first thread of a block, or that of the last block to reach a counter in memory of
+ * the device. */
 static std::string delivery(const std::string &barrier, const std::string &fence,
                             const std::string &count, const std::string &behind) {
   return std::string(own) + "st.global.u64 [%q1], 7;\n" + barrier +
@@ -190,7 +191,7 @@ static std::string delivery(const std::string &barrier, const std::string &fence
          "st.volatile.global.u64 [%base+2048], 1;\ndone:\n" + behind;
 }
 
-/* What is wrong with it, in every schedule the same, or nothing. */
+/* Expects the same message in every schedule, or none. */
 static void expect_delivery(const std::string &wrong, uint32_t blocks,
                             const std::string &body) {
   for (const char *schedule : schedules) {
@@ -215,7 +216,7 @@ Test(ptx_host_view, of_one_block) {
   expect_delivery(early, 1, delivery(std::string(fence) + barrier, "", "", ""));
 }
 
-/* The fence behind the counter acquires what other blocks have released in front of it. */
+/* The fence behind the counter acquires what other blocks have released before it. */
 Test(ptx_host_view, of_several_blocks) {
   const std::string count = "mov.u64 %q5, COUNTER;\natom.global.add.u32 %r4, [%q5], 1;\n"
                             "setp.ne.s32 %p1, %r4, 2;\n@%p1 bra done;\n";
@@ -224,7 +225,7 @@ Test(ptx_host_view, of_several_blocks) {
   expect_delivery(early, 3, delivery(barrier, "", count + fence, ""));
   expect_delivery(early, 3, delivery(barrier, fence, count, ""));
   expect_delivery(early, 3, delivery(barrier, fence, count + "membar.gl;\n", ""));
-  expect_delivery("the host", 3, delivery(barrier, fence, "", "")); /* each is a word */
+  expect_delivery("the host", 3, delivery(barrier, fence, "", "")); /* each thread writes it */
 }
 
 Test(ptx_host_view, what_is_written_behind_the_word) {

@@ -1,5 +1,5 @@
-/* test-weak.cpp - litmus tests: outcomes that the memory model of PTX allows come up under some
- * seed, those that it forbids never do (weak.hpp).
+/* test-weak.cpp - litmus tests. Outcomes that the memory model of PTX allows come up under some
+ * seed; those that it forbids never do (weak.hpp).
  */
 #include <functional>
 #include <map>
@@ -11,19 +11,19 @@ using namespace ravel::ptx;
 
 enum { TIMES = 2000, RESULTS = 8 /* the first word of results */ };
 
-/* What threads did in one run: the words from RESULTS on, and behind them x and y. */
+/* The outcome of one run: the words from RESULTS on, followed by x and y. */
 typedef std::vector<uint64_t> outcome;
 
 /* ---- programs ---- */
 
-/* x and y are words 0 and 1. */
+/* Returns the address of x or y, which are words 0 and 1. */
 static std::string weak_at(char name) {
   return "[%base+" + std::to_string(8 * (name - 'x')) + "]";
 }
 static std::string weak_set(char name, unsigned value) {
   return "st.relaxed.gpu.global.u64 " + weak_at(name) + ", " + std::to_string(value) + ";\n";
 }
-/* Reads into the register that keeps result n. */
+/* Reads x or y into the register that keeps result n. */
 static std::string weak_get(char name, unsigned n) {
   return "ld.relaxed.gpu.global.u64 %q" + std::to_string(n) + ", " + weak_at(name) + ";\n";
 }
@@ -34,7 +34,7 @@ static std::string weak_keep(unsigned n) {
 static const std::string sc = "fence.sc.gpu;\n", acq_rel = "fence.acq_rel.gpu;\n",
                          narrow = "fence.acq_rel.cta;\n", none;
 
-/* A block, of one thread, for each of these programs. */
+/* Returns a kernel with a block of one thread for each of these programs. */
 static std::string weak_blocks_of(const std::vector<std::string> &programs) {
   std::string text = "mov.u32 %r1, %ctaid.x;\n";
   for (size_t n = 0; n < programs.size(); n++) {
@@ -47,12 +47,12 @@ static std::string weak_blocks_of(const std::vector<std::string> &programs) {
 
 /* ---- runs ---- */
 
-/* With RAVEL_EVERY a third of many. */
+/* Many runs of a program; with RAVEL_EVERY a third of them. */
 struct runs {
   std::map<outcome, unsigned> seen;
   std::string wrong;
 
-  /* `results` words of results. */
+  /* `results` is the number of words of results. */
   runs(const std::string &body, size_t results, uint32_t threads, uint32_t blocks,
        unsigned most = TIMES, const char *said = "seed=1,weak,quantum=4,resident=4") {
     rig r(64, said);
@@ -86,7 +86,7 @@ struct runs {
   }
 };
 
-/* Whether the outcome comes up in any run of the programs. */
+/* Expects that the outcome comes up in some run of the programs, or in none. */
 static void weak_expect(const char *what, const std::vector<std::string> &programs,
                         size_t results, bool allowed,
                         const std::function<bool(const outcome &)> &weak) {
@@ -134,7 +134,7 @@ Test(ptx_weak, release_and_acquire) {
   }
 }
 
-/* Of a flag that only the block is to see, another block learns nothing. It is a race, too. */
+/* Another block learns nothing from a flag of block scope. It is a race, too. */
 Test(ptx_weak, scopes_of_accesses) {
   const std::string y = "global.u64 " + weak_at('y') + ", 1;\n";
   for (const char *scope : {"cta", "gpu"}) {
@@ -150,7 +150,7 @@ Test(ptx_weak, scopes_of_accesses) {
   }
 }
 
-/* A release goes with the location, not with what its thread stores elsewhere. */
+/* A release belongs to a location, not to what its thread stores elsewhere. */
 Test(ptx_weak, release_of_another_location) {
   const std::string z = "[%base+16]", release = "st.release.gpu.global.u64 ";
   const auto stale = [](const outcome &o) { return o[0] == 1 && o[1] == 0; };
@@ -163,7 +163,7 @@ Test(ptx_weak, release_of_another_location) {
               2, false, stale);
 }
 
-/* Through the thread between, if it orders what it does. */
+/* Knowledge passes through the thread in the middle, if that orders its accesses. */
 Test(ptx_weak, transitive) {
   for (const std::string &between : {acq_rel, none}) {
     weak_expect("write, read and write, read",
@@ -174,7 +174,7 @@ Test(ptx_weak, transitive) {
   }
 }
 
-/* An atomic operation on the flag leaves what was released there, another store does not. */
+/* An atomic operation on the flag leaves what was released there; another store does not. */
 Test(ptx_weak, release_sequences) {
   const std::string change = "atom.global.relaxed.gpu.add.u64 %q3, " + weak_at('y') + ", 1;\n",
                     copy = weak_get('y', 3) +
@@ -215,7 +215,7 @@ Test(ptx_weak, load_buffering) {
                  weak_get('y', 1) + f + weak_set('x', 1) + weak_keep(1)},
                 2, f.empty(), both);
   }
-  /* Out of thin air. */
+  /* No value comes out of thin air. */
   const auto copy = [](char to, unsigned n) {
     return "st.relaxed.gpu.global.u64 " + weak_at(to) + ", %q" + std::to_string(n) + ";\n";
   };
@@ -234,7 +234,7 @@ Test(ptx_weak, load_buffering) {
               2, true, both);
 }
 
-/* What comes before a release, or a barrier, has been read by then. */
+/* A load that comes before a release, or a barrier, has its value by then. */
 Test(ptx_weak, load_buffering_ends) {
   const auto both = [](const outcome &o) { return o[0] == 1 && o[1] == 1; };
   const std::string y = "global.u64 " + weak_at('y') + ", 1;\n";
@@ -260,7 +260,7 @@ Test(ptx_weak, load_buffering_ends) {
   }
 }
 
-/* Each thread writes both; of both locations the one is kept that was written first. */
+/* Each thread writes both locations; both keep the value that was written first. */
 Test(ptx_weak, two_writes_each) {
   const std::string fences[] = {none, acq_rel, sc};
   for (const std::string &f : fences) {
@@ -271,7 +271,7 @@ Test(ptx_weak, two_writes_each) {
   }
 }
 
-/* Two threads that see two stores in different order. */
+/* Two threads see two stores in different order. */
 Test(ptx_weak, independent_reads) {
   const std::string fences[] = {none, acq_rel, sc};
   for (const std::string &f : fences) {
@@ -310,7 +310,7 @@ Test(ptx_weak, coherence) {
               2, true, [](const outcome &o) { return o[0] == 2 && o[1] == 1; });
 }
 
-/* Every one counts, and no two see the same. */
+/* Every addition counts, and no two threads see the same number. */
 Test(ptx_weak, counter) {
   const std::string count =
       "mov.u32 %r1, %tid.x;\nmov.u32 %r2, %ctaid.x;\nmad.lo.s32 %r1, %r2, 4, %r1;\n"
@@ -326,7 +326,8 @@ Test(ptx_weak, counter) {
   cr_assert(r.seen.size() > 10);
 }
 
-/* A lock by compare-and-swap; what it protects is volatile, so that no race is reported. */
+/* A lock by compare-and-swap. The data that it protects is volatile, so that no race is
+ * reported. */
 Test(ptx_weak, lock) {
   for (int missing = 0; missing < 3; missing++) {
     const std::string enter = missing == 1 ? none : acq_rel,
@@ -345,9 +346,9 @@ Test(ptx_weak, lock) {
   }
 }
 
-/* The error slot (fused-kernels/prelude.hpp): version, kind, position and a value that belongs
- * to it. Block b reports position 7 - b, and the lowest stays. `missing`: a fence that is not
- * there. */
+/* The error slot (fused-kernels/prelude.hpp) has a version, a kind, a position and a value that
+ * belongs to it. Block b reports position 7 - b, and the lowest stays. `missing` is the number
+ * of a fence that is left out. */
 static std::string sequence_lock(int missing) {
   const auto fence = [&](int n) { return n == missing ? none : sc; };
   const std::string load = "ld.volatile.global.u64 ", store = "st.volatile.global.u64 ";
@@ -365,7 +366,7 @@ static std::string sequence_lock(int missing) {
          fence(4) + "add.s64 %q6, %q6, 1;\n" + store + "[%base+64], %q6;\n";
 }
 
-/* With RAVEL_EVERY two blocks and three, in turn. */
+/* There are two blocks, and then three; with RAVEL_EVERY one of these, by turns. */
 Test(ptx_weak, error_slot) {
   const uint32_t step = every() > 1 ? 2 : 1;
   for (int missing = 0; missing <= 4; missing++) {
@@ -383,8 +384,8 @@ Test(ptx_weak, error_slot) {
 
 /* ---- barriers, and shared memory ---- */
 
-/* Each of 64 threads writes its word; then it reads that of the thread opposite, twice its own
- * number. Result 0: how many saw what was written. */
+/* Each of 64 threads writes its number to its word, and then reads the word of the thread whose
+ * number is its own xor `other`. Result 0 is how many threads saw that number. */
 static std::string weak_exchange(const std::string &barrier, unsigned other) {
   return ".shared .align 8 .b8 s[512];\nmov.u32 %r1, %tid.x;\nmov.u32 %r3, s;\n"
          "shl.b32 %r4, %r1, 3;\nadd.s32 %r4, %r4, %r3;\ncvt.u64.u32 %q1, %r1;\n"
@@ -410,7 +411,7 @@ Test(ptx_weak, barriers) {
   cr_assert_eq(count("membar.cta;\n", 31), 0);
 }
 
-/* What came before a barrier is known behind it, and with a fence there, to other blocks. */
+/* Events before a barrier are known behind it and, with a fence there, to other blocks. */
 Test(ptx_weak, barrier_then_flag) {
   const std::string body =
       "mov.u32 %r1, %ctaid.x;\nmov.u32 %r2, %tid.x;\nsetp.ne.s32 %p1, %r1, 0;\n"
@@ -428,7 +429,7 @@ Test(ptx_weak, barrier_then_flag) {
   }
 }
 
-/* What one thread has acquired, its block knows behind a barrier. */
+/* Knowledge that one thread has acquired is known to its block behind a barrier. */
 Test(ptx_weak, flag_then_barrier) {
   for (const std::string &barrier : {std::string("bar.sync 0;\n"), none}) {
     const std::string body =
@@ -468,7 +469,7 @@ Test(ptx_weak, sizes) {
               1, false, wrong);
 }
 
-/* As devices do it. */
+/* Vectors are accessed whole, as on devices. */
 Test(ptx_weak, vectors) {
   const std::string text = weak_blocks_of(
       {"st.relaxed.gpu.global.v2.u64 [%base+16], {1, 1};\n",
@@ -480,8 +481,8 @@ Test(ptx_weak, vectors) {
 
 /* ---- delayed loads ---- */
 
-/* Whatever first needs the value: an address, a predicate's operand, an exchange, a store, or
- * that the register is written again. */
+/* The value is drawn when something first needs it: an address, a predicate's operand, an
+ * exchange, a store, or another write to the register. */
 Test(ptx_weak, delayed_loads_are_drawn_when_needed) {
   const std::string body =
       "mov.u32 %r1, %tid.x;\nld.relaxed.gpu.global.u32 %r2, [%base];\n"
