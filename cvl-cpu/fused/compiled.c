@@ -17,7 +17,7 @@ struct stage {
   bool skipped; /* in affine runs of this run */
 };
 
-/* As fused_emit_loop says. */
+/* The function that fused_emit_loop writes. */
 typedef bool loop_block(uint64_t n, const void *const *in, void *const *out,
                         bool (*asks)(void *), void *with);
 
