@@ -40,11 +40,11 @@
 #include "cvl/elementary.h"
 #include "tables/tables.h"
 
-/* FLOAT to INT: what does not fit, NaN included, is replaced by the least INT before the
- * conversion, which is therefore defined in C and needs no branch. The bounds are exact in
- * either width. What fits is an integer already; 0 is added since GCC (12, -fno-trapping-math)
- * makes of a conversion there and back a truncation, which gives -0 for what was in (-1, -0].
- */
+/* Converts FLOAT to INT. A number that does not fit, or a NaN, is first replaced by the least
+ * INT, so the conversion is defined in C and needs no branch. The bounds are exact in either
+ * width. A number that fits is an integer already. 0 is added because GCC (12,
+ * -fno-trapping-math) turns a conversion there and back into a truncation, which would give -0
+ * for numbers in (-1, -0]. */
 #ifdef __CUDACC__
 #define RAVEL_INLINE static inline __host__ __device__
 #else

@@ -72,8 +72,7 @@
 #define RAVEL_CVL_TREES_H
 
 enum { CVL_REDUCE_LANES = 32, CVL_REDUCE_BLOCK = 1024, CVL_SCAN_ROW = 8, CVL_SCAN_WINDOW = 32 };
-/* What the two lowest levels of a scan have in common: its total is all that those above see.
- */
+/* The two lowest levels of a scan together. The levels above see only their total. */
 enum { CVL_SCAN_TILE = CVL_SCAN_ROW * CVL_SCAN_WINDOW };
 
 #endif
