@@ -129,7 +129,7 @@ struct cvl_stop {
   void *with;
 };
 
-/* Which superoperators are compiled to machine code. Results do not depend on it. A device
+/* The superoperators that are compiled to machine code. Results do not depend on it. A device
  * compiles what it executes in any case, and may keep the code in a directory of its own. */
 enum cvl_compile {
   CVL_COMPILE_NONE,

@@ -10,7 +10,7 @@
 
 #include "cvl/cvl.h"
 
-/* leaves a quarter of a processor, beside one thread of the program */
+/* the child gets a quarter of a processor that one thread of the program uses, too */
 enum { CHILD_NICENESS = 5 };
 /* Starts a program, given by its path, in the environment of this process and with the usual
  * dispositions of signals. Returns 0 or an errno. In the background its priority is lower than

@@ -23,7 +23,7 @@
  *   short.c          few positions, by one call of them
  *   scatter.c        scatters by compiled functions
  *   concatenate.c    scatters of contiguous vectors: concatenations
- *   combine/fused.h  combinations by functions of the program's own
+ *   combine/fused.h  combinations by user-defined functions
  *   copy.h           copies of segments; of op->copies that is all there is
  *   message.c        the values that the message of a failing ASSERT reports
  *   run.c            run: memory, results, scatters, faults
@@ -92,7 +92,7 @@ struct fused_value_run {
   struct cvl_value whole;   /* of a node's result: the vector that is returned or scattered */
 };
 
-/* A value: the plan, made once, which runs only read but for `run`. */
+/* A value: the plan, which is made once. Runs only read it, except `run`. */
 struct fused_value {
   uint8_t elem, bytes; /* of a vector */
   uint8_t buffer;      /* the buffer it has if it needs one: IN_STRIP, IN_TILE or IN_CHUNK */
@@ -483,7 +483,7 @@ uint64_t fused_step(struct fused_worker *, uint32_t node, uint64_t first, uint64
 void fused_remember(struct fused_worker *, uint32_t node, uint64_t first, uint64_t position);
 void fused_note(struct cvl_kernel *, uint32_t node, uint64_t position);
 
-/* Whether two nodes have the same operation, and operands but for the first. */
+/* Whether two nodes have the same operation, and the same operands except the first. */
 static inline bool fused_same_index(const struct superop_node *a,
                                     const struct superop_node *b) {
   if (a->op != b->op) return false;

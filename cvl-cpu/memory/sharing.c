@@ -47,7 +47,7 @@ bool cpu_import(struct cvl_context *c, uint64_t site, enum cvl_elem elem, uint64
   return good;
 }
 
-/* ---- lent ---- */
+/* ---- exported ---- */
 
 struct exported {
   _Atomic uint32_t holders; /* its vector, and all readers of the elements */

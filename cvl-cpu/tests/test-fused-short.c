@@ -25,7 +25,7 @@ enum content {
   ONES,      /* a 1 for each segment */
   FAR_REALS, /* 2 n FLOATs */
   WHOLE,     /* one segment of n elements, or several */
-  FAR,       /* of twice the lengths */
+  FAR,       /* segments of twice the lengths */
 };
 
 struct row {
@@ -34,7 +34,7 @@ struct row {
   unsigned count, outputs;
   uint32_t spoiled; /* the parameter that gets an element at fault, or NOTHING */
   uint64_t most;    /* so many positions are few */
-  bool segments;    /* those of several segments are few, too */
+  bool segments;    /* so are positions in several segments */
 };
 enum { NOTHING = PARAMS };
 #define DEFINITION(params, body) "fused OP0#1 (" params ") = " body

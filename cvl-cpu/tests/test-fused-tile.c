@@ -30,8 +30,8 @@ enum content {
   WHERE,     /* INTs: distinct positions */
   ANYWHERE,  /* INTs from 0 to FAR - 1, some several times */
   DEFAULTS,  /* FAR INTs */
-  SEGMENTS,  /* of the positions */
-  TWICE,     /* of twice the lengths */
+  SEGMENTS,  /* the segments of the positions */
+  TWICE,     /* segments of twice the lengths */
   WHOLE,     /* one segment of the positions */
   TARGET     /* one segment of FAR elements */
 };

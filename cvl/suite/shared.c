@@ -14,7 +14,7 @@
 struct lent {
   struct suite *suite;
   char *pages;
-  size_t bytes; /* of all pages; the last one cannot be accessed */
+  size_t bytes; /* bytes of all pages; the last page cannot be accessed */
 };
 
 static void shared_end_export(void *with) {
@@ -214,7 +214,7 @@ static void generate_without_memory(struct suite *s) {
   host_free(&s->heap, &h);
 }
 
-/* ---- lending ---- */
+/* ---- exports ---- */
 
 static void check_export(struct suite *s, const struct cvl_export *exported,
                          const struct host_value *h) {

@@ -36,7 +36,7 @@ struct suite {
   struct heap heap; /* for the suite's own host arrays */
   enum cvl_elem int_elem, float_elem;
   struct rng rng;
-  uint64_t site; /* of the last operation issued */
+  uint64_t site; /* site of the last operation issued */
   uint64_t cases, failures;
   uint64_t lent;   /* vectors that the back end has borrowed and not given back */
   uint64_t digest; /* hash of results that are not compared bit by bit */
@@ -54,7 +54,7 @@ struct item {
   char name[40];
   enum call_kind kind;
   enum cvl_op op;
-  enum elem_class klass; /* of the values */
+  enum elem_class klass; /* class of the values */
   enum item_size size;
   void (*run)(struct suite *); /* for a chapter; NULL for an operation */
 };
