@@ -31,9 +31,8 @@ static int64_t effects_int_at(const struct cvl_context *c, const struct cvl_valu
 
 bool cpu_random(struct cvl_context *c, uint64_t site, const struct cvl_random *which,
                 const struct cvl_value *bounds, struct cvl_value *out) {
-  enum {
-    EFFORT = 8
-  }; /* computing a number costs as much as moving this many bytes for each of its bytes */
+  /* Computing a number costs as much as moving this many bytes for each of its bytes. */
+  enum { EFFORT = 8 };
   const uint64_t n = value_length(bounds);
   struct random_job job = {.run = c->kernels->random->ints[c->int_elem == CVL_I64],
                            .which = *which,

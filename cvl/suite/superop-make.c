@@ -140,10 +140,8 @@ static enum opcode random_opcode(struct generator *m, enum opcode_class class,
 void gen_map(struct generator *m) {
   enum type_word type;
   enum opcode op = random_opcode(m, OC_ELEMENTWISE, &type);
-  if (gen_chance(m, m->mix->wild ? 4
-                                 /* operations that may fail occur more often than gen_chance
-                                  * has it */
-                                 : 12)) {
+  /* Operations that may fail are added more often than their number of opcodes would give. */
+  if (gen_chance(m, m->mix->wild ? 4 : 12)) {
     op = gen_chance(m, 2) ? OPC_DIV : OPC_MOD;
     type = op == OPC_DIV ? TW_INT : TW_NONE;
   }
