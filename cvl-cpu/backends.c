@@ -1,5 +1,5 @@
-/* backends.c - the back ends linked with the commands and with libravel, best first. Better
- * ones come as modules, which vinterp/choose.c opens. */
+/* backends.c - the back ends linked with the commands and with libravel, the best one first.
+ * vinterp/choose.c opens better ones, which are modules. */
 #include "cvl-cpu/cvl-cpu.h"
 
 const struct cvl_backend *const *cvl_backends(void) {

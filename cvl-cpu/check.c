@@ -1,5 +1,5 @@
-/* check.c - asserts in debug builds what cpu.h and fused-plan.h say of descriptors, plans and
- * results, where an error in one operation becomes a wrong address in another.
+/* check.c - assertions of debug builds: descriptors, plans and results must be as cpu.h and
+ * fused/plan.h say. An error here would become a wrong address in another operation.
  */
 #include "base/check.h"
 #include "cvl-cpu/cpu.h"
@@ -32,7 +32,7 @@ static void cpu_check_value(const struct cvl_kernel *k, uint32_t number) {
   invariant(k->op->kinds[number] == SUPEROP_SEGDES || v->bytes > 0);
 }
 
-/* Steps are nodes in program order, and their results have buffers. */
+/* Steps are nodes in program order, and nodes have buffers for their results. */
 void fused_plan_check(const struct cvl_kernel *k) {
   const struct superop *op = k->op;
   for (uint32_t v = 0; v < op->value_count; v++) cpu_check_value(k, v);
@@ -53,8 +53,8 @@ void fused_plan_check(const struct cvl_kernel *k) {
     invariant(op->nodes[k->packs[i].node].role == ROLE_PACK);
 }
 
-/* The length that the domain gives to the result of a node; UINT64_MAX: that depends on data.
- */
+/* Returns the length that the domain gives to the result of a node, or UINT64_MAX where it
+ * depends on the data. */
 static uint64_t length_of_result(const struct cvl_kernel *k, const struct superop_node *node) {
   switch (node->role) {
   case ROLE_REDUCE:

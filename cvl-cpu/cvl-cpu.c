@@ -1,6 +1,6 @@
-/* cvl-cpu.c - the table of the multicore back end: contexts, values, and the operations with
- * the ownership of their operands. The work itself is in the files named after operations,
- * which borrow everything. */
+/* cvl-cpu.c - the table of the multicore back end: contexts, values, and operations, with the
+ * ownership of their operands. The files named after operations do the work, and borrow
+ * everything. */
 #include "cvl-cpu/cvl-cpu.h"
 
 #include <stdlib.h>
@@ -74,7 +74,7 @@ static struct cvl_context *cpu_open(const struct cvl_options *options, const cha
     return NULL;
   }
   c->compile_cache = compile_cache_new(c->heap, options, c->ahead);
-  /* The limit is for vectors and scratch: what the context itself takes comes on top. */
+  /* The limit is for vectors and scratch memory; the context's own memory comes on top. */
   c->memory_limit = options->memory_limit;
   if (options->memory_limit) c->heap->limit = c->heap->live + options->memory_limit;
   memory_fail(c->memory, options->fail_allocation);
@@ -114,7 +114,7 @@ static struct cvl_size cpu_count(struct cvl_context *c, const struct cvl_value *
 }
 
 static bool cpu_resolve(struct cvl_context *c, struct cvl_size *size) {
-  (void)size; /* always exact */
+  (void)size; /* sizes are always exact */
   return c->error.kind == CVL_E_NONE;
 }
 

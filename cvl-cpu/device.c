@@ -1,4 +1,4 @@
-/* device.c - what --devices says of this machine. */
+/* device.c - describes this machine for --devices. */
 #include "base/processors.h"
 #include "cvl-cpu/cpu.h"
 
@@ -7,7 +7,7 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
-/* The processor's name as the system knows it; false where it gives none. */
+/* Finds the processor's name as the system knows it. False if there is none. */
 static bool model_name(char *name, size_t size) {
   FILE *file = fopen("/proc/cpuinfo", "re");
   if (!file) return false;

@@ -1,7 +1,7 @@
 /* pool.c - the threads of a context.
  *
- * Our own rather than OpenMP's because gcc's runtime confuses ThreadSanitizer, and because a
- * context must own its threads; docs/internals/cpu.md compares them.
+ * OpenMP is not used because gcc's runtime confuses ThreadSanitizer, and because a context must
+ * own its threads; docs/internals/cpu.md compares them.
  *
  * One loop is open at a time. A worker joins it by counting itself in and then checking whether
  * the loop is still open. The caller closes the loop when no chunk is left, and waits for those
@@ -9,18 +9,18 @@
  * worker ever sees the fields of a loop change. Both sides write one flag and then read the
  * other's, hence sequential consistency (Dekker's argument).
  *
- * Chunks that need no order are dealt out as contiguous ranges, one for each thread. A thread
- * that is done with its range takes chunks from the next thread's (Blumofe and Leiserson's
+ * Chunks that need no order are distributed as contiguous ranges, one for each thread. A thread
+ * that has finished its range takes chunks from the next thread's (Blumofe and Leiserson's
  * stealing, of one chunk at a time). So a thread reads in order, and reads in the next loop
  * what it wrote in this one.
  *
- * Waking a thread costs as much as a short loop takes. So sleepers are woken when the caller
- * has worked alone for a while, in this loop and those before it: whoever computes little wakes
- * nobody, and waking costs little beside the loops that several threads execute. Threads that
- * still spin join at once.
+ * Waking a thread costs as much as a short loop. So sleepers are woken when the caller has
+ * worked alone for a while, in this loop and those before it. A caller that computes little
+ * wakes nobody, and waking costs little beside the loops that several threads execute. Threads
+ * that still spin join at once.
  *
  * A loop may be asked to end: a thread checks this before it takes a chunk. A chunk that was
- * taken is finished, so that no chunk waits for ever for those before it.
+ * taken is finished, so that no chunk waits for ever for an earlier one.
  */
 #include <pthread.h>
 #include <signal.h>
@@ -32,7 +32,8 @@
 #include "base/signals.h"
 #include "cvl-cpu/cpu.h"
 
-/* Rounds of waiting for workers between two looks at whether to end: about as long. */
+/* Rounds of waiting for workers between two looks at whether to end. Such a look takes about as
+ * long. */
 enum { ROUNDS_UNASKED = 1024 };
 enum { LINE = 64 };
 
@@ -40,8 +41,8 @@ struct worker {
   struct pool *pool;
   pthread_t thread;
   unsigned number;
-  /* Its range of the open loop, from which any thread takes: the first item not yet taken, and
-   * the end of the range. */
+  /* The worker's range of the open loop, from which any thread takes: the first item not yet
+   * taken, and the end of the range. */
   _Alignas(LINE) _Atomic uint64_t next;
   uint64_t end;
 };
@@ -49,29 +50,30 @@ struct worker {
 struct pool {
   struct heap *heap;
   unsigned threads;
-  unsigned started; /* threads other than the caller that really run */
-  /* Rounds of one pause instruction (some 40 to 140 cycles) before an idle worker sleeps: with
-   * the default about 30 microseconds, longer than a serial operation between two parallel
-   * ones, shorter than anything a person or a scheduler notices. 0 where threads outnumber
-   * processors. */
+  unsigned started; /* threads that run, without the caller */
+  /* Rounds of one pause instruction (some 40 to 140 cycles) before an idle worker sleeps. The
+   * default is about 30 microseconds. That is longer than a serial operation between two
+   * parallel ones, and shorter than anything a person or a scheduler notices. 0 where threads
+   * outnumber processors. */
   uint64_t spin;
-  /* The open loop: written by the caller while it is closed and nobody is counted in. */
+  /* The open loop. The caller writes it while the loop is closed and no worker is counted
+   * in. */
   pool_body *body;
   void *arg;
   uint64_t grain, chunks;
-  /* Nanoseconds of work of the caller alone after which sleepers are woken; those so far; when
-   * it would have begun them without a pause. */
+  /* In nanoseconds: how long the caller works alone before sleepers are woken, and how long it
+   * has done so. `begun` is when it would have begun if it had worked without a pause. */
   uint64_t wake_after, alone, begun;
   bool may_wake; /* sleepers have not been woken for the open loop */
   struct cvl_stop stop;
-  _Atomic bool stopped;                   /* the open loop was asked to end */
+  _Atomic bool stopped;                   /* whether the open loop was asked to end */
   _Alignas(LINE) _Atomic uint64_t ticket; /* counts from 2; odd while a loop is open */
   _Alignas(LINE) _Atomic unsigned joined;
   _Alignas(LINE) _Atomic unsigned sleepers;
   _Atomic bool quit;
   pthread_mutex_t lock;
   pthread_cond_t wake;
-  struct worker workers[]; /* one a thread: the first is the caller */
+  struct worker workers[]; /* one for each thread; the first is the caller */
 };
 
 static inline void pool_pause_briefly(void) {
@@ -99,7 +101,7 @@ static uint64_t nanoseconds(void) {
   return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
 }
 
-/* Wakes as many sleepers as there may be work for besides the caller's. */
+/* Wakes as many sleepers as there are chunks for, besides the caller's. */
 static void wake_sleepers(struct pool *p) {
   const unsigned sleepers = atomic_load(&p->sleepers);
   p->may_wake = false;
@@ -114,13 +116,13 @@ static void wake_sleepers(struct pool *p) {
   pthread_mutex_unlock(&p->lock);
 }
 
-/* Between two chunks of the caller. */
+/* Called between two chunks of the caller. Wakes sleepers if the loop takes long. */
 static void wake_if_long(struct pool *p) {
   if (p->may_wake && nanoseconds() - p->begun >= p->wake_after) wake_sleepers(p);
 }
 
-/* The loop has opened, or closed. Items that are dealt one by one are long: they are worth a
- * thread each. */
+/* Begins to measure the caller's work, or ends it. Items that are distributed one by one are
+ * long: each is worth a thread. */
 static void begin_waking(struct pool *p) {
   if (atomic_load(&p->sleepers) == 0) {
     p->alone = 0;
@@ -155,7 +157,7 @@ static void take_chunks(struct pool *p, unsigned worker) {
   for (unsigned i = 0; i < worker; i++) pool_take_range(p, &p->workers[i], worker);
 }
 
-/* Waits until a loop other than `seen` opens; its ticket, or 0 to quit. */
+/* Waits until a loop other than `seen` opens. Returns its ticket, or 0 to quit. */
 static uint64_t await_loop(struct pool *p, uint64_t seen) {
   for (uint64_t round = 0; round < p->spin; round++) {
     const uint64_t now = atomic_load_explicit(&p->ticket, memory_order_relaxed);
@@ -183,7 +185,7 @@ static void *worker_main(void *arg) {
   uint64_t seen = 0;
   while ((seen = await_loop(p, seen)) != 0) {
     atomic_fetch_add(&p->joined, 1);
-    /* Another loop than `seen` may be open by now: just as good. */
+    /* By now another loop than `seen` may be open, which serves as well. */
     const uint64_t now = atomic_load(&p->ticket);
     if (now & 1) {
       take_chunks(p, w->number);
@@ -194,8 +196,8 @@ static void *worker_main(void *arg) {
   return NULL;
 }
 
-/* Deals the chunks out in so many ranges, to the first threads; those left over to the first of
- * them. */
+/* Distributes the chunks to the first threads, as so many ranges. Chunks left over go to the
+ * first of them, one each. */
 static void distribute_items(struct pool *p, uint64_t items, unsigned ranges) {
   const uint64_t chunks = p->chunks;
   uint64_t begin = 0;
@@ -209,8 +211,8 @@ static void distribute_items(struct pool *p, uint64_t items, unsigned ranges) {
   }
 }
 
-/* Waits for the chunks that the workers have taken. Whoever may ask for an end may want to be
- * called by this thread. */
+/* Waits for the chunks that the workers have taken. It asks whether to end, since that may have
+ * to happen on this thread. */
 static void await_workers(struct pool *p) {
   for (unsigned round = 1; atomic_load(&p->joined) != 0; round++) {
     pool_pause_briefly();
@@ -239,11 +241,11 @@ static bool run_loop(struct pool *p, uint64_t items, uint64_t grain, bool in_ord
     take_chunks(p, 0);
     return was_done(p);
   }
-  atomic_fetch_add(&p->ticket, 1); /* open */
+  atomic_fetch_add(&p->ticket, 1); /* opens the loop */
   begin_waking(p);
   take_chunks(p, 0);
   end_waking(p);
-  atomic_fetch_add(&p->ticket, 1); /* closed */
+  atomic_fetch_add(&p->ticket, 1); /* closes the loop */
   await_workers(p);
   return was_done(p);
 }
@@ -261,12 +263,11 @@ static size_t pool_bytes(unsigned threads) {
   return sizeof(struct pool) + threads * sizeof(struct worker);
 }
 
-/* Starts the workers. Signals are for the threads that wait for them: one that a worker took
- * would not end the read or the sleep that it is meant to end. */
+/* Starts the workers. They block signals, which are for the threads that wait for them: a
+ * signal that a worker took would not end the read or the sleep that it is meant to end. */
 static bool start_workers(struct pool *p) {
-  enum {
-    STACK_BYTES = 2 << 20
-  }; /* whatever the limit of the process: bodies take some 100 KB */
+  /* The size is independent of the process's limit; bodies take some 100 KB. */
+  enum { STACK_BYTES = 2 << 20 };
   sigset_t all, before;
   pthread_attr_t attributes;
   if (pthread_attr_init(&attributes) != 0) return false;

@@ -1,10 +1,10 @@
-/* sub.c - sub-contexts: for one thread more each, over the heap, the kernels and the compiler's
- * cache of their parent.
+/* sub.c - sub-contexts. Each is for one more thread, over the heap, the kernels and the
+ * compiler's cache of its parent.
  *
- * A sub-context has memory, an error slot, a list of what it holds and a pool without threads
- * of its own. A superoperator keeps the state of a run in its kernel, so that a sub-context
- * that runs one of its parent's makes a kernel of its own from it, once. A closed one is kept
- * for the next time, with its memory and its kernels.
+ * A sub-context has memory, an error slot, a list of what it holds and a pool without threads.
+ * A superoperator keeps the state of a run in its kernel. So a sub-context that runs one of its
+ * parent's makes a copy of that kernel, once. A closed sub-context is kept for the next time,
+ * with its memory and its kernels.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -30,7 +30,7 @@ static struct cvl_context *cpu_sub_new(struct cvl_context *c) {
     pool_set_stop(s->pool, c->stop);
     return s;
   }
-  free(s); /* its memory is in the parent's list, and freed with it */
+  free(s); /* its memory is in the parent's list, which frees it */
   return NULL;
 }
 
@@ -45,7 +45,7 @@ struct cvl_context *cpu_open_sub(struct cvl_context *c) {
   return s;
 }
 
-/* Superoperators that it has prepared itself. */
+/* Discards the superoperators that the sub-context has prepared itself. */
 static void discard_own(struct cvl_context *s) {
   for (struct cvl_kernel *k = s->prepared, *next; k; k = next) {
     next = k->next;
@@ -78,7 +78,7 @@ void cpu_free_subs(struct cvl_context *c) {
 
 /* ---- kernels of the parent ---- */
 
-/* Room for copies of kernels up to this number. */
+/* Makes room for copies of kernels up to this number. */
 static bool more_room(struct cvl_context *s, uint32_t number) {
   const uint32_t room = 2 * number + 16;
   struct cvl_kernel **copies = memory_take(s->memory, room * sizeof *copies);

@@ -1,4 +1,4 @@
-/* backends.c - the registry: which back ends a program has is said by who links it. */
+/* backends.c - the registry of back ends. The linked program says which ones there are. */
 #include "cvl/cvl.h"
 
 #include <string.h>

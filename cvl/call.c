@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-/* Kinds as rows: operands with a descriptor marked 's', results likewise. */
+/* Kinds as rows: one letter for each operand and result, 's' for a descriptor. */
 static const struct {
   const char *name, *operands, *results;
 } kinds[CALL_KINDS] = {
@@ -44,7 +44,8 @@ enum opcode_class call_opcode_class(enum call_kind kind) {
   return classes[kind];
 }
 
-/* An opcode of a row of segmented.def; all of its class have results of the same form. */
+/* Returns an opcode of a row of segmented.def. All opcodes of its class have results of the
+ * same form. */
 static const struct opcode_info *segmented_opcode(enum call_kind kind) {
   int op = 0;
   while (opcode_info((enum opcode)op)->klass != call_opcode_class(kind)) op++;

@@ -1,7 +1,7 @@
-/* call.h - one operation of the contract as data, for `apply` of cvl.h: which operation, on
- * which operands, and what it gives. Sizes have been required equal by the caller
- * (opcodes.def). What treats all operations alike asks the functions below for the shapes of
- * operands and results.
+/* call.h - one operation of the contract as data, for `apply` of cvl.h: which operation, and on
+ * which operands. The comments say what each kind gives. The caller has required equal sizes
+ * (opcodes.def). Code that treats all operations alike uses the functions below for the shapes
+ * of operands and results.
  */
 #ifndef RAVEL_CVL_CALL_H
 #define RAVEL_CVL_CALL_H
@@ -10,19 +10,19 @@
 
 enum call_kind {
   /* v [v [v]]: out[i] = op of element i of each operand (1, 2 or 3 by arity; SELECT: flag
-   * first). The row is chosen by op and the class of the last operand. All of one length, the
-   * result too. Faults: DIVIDE_BY_ZERO. */
+   * first). op and the class of the last operand choose the row. Operands and result have one
+   * length. Faults: DIVIDE_BY_ZERO. */
   CALL_ELEMENTWISE,
-/* v d: of each segment of v under d, whose total is the length of v. segmented.def says what
- * each gives. */
+/* v d: works on each segment of v under d, whose total is the length of v. segmented.def
+ * describes each. */
 #define SEGMENTED(kind, function) CALL_##kind,
 #include "cvl/segmented.def"
-  /* values index flags defaults s d: vcode.md, section 8. Gathers: BPERMUTE, BFPERMUTE;
-   * scatters: the others. Flags and defaults have form CVL_NOTHING where the operation has
-   * none; s and d are the source and the destination descriptor, the same value twice for
-   * PERMUTE. Of several sources for one destination the highest position wins. Any mixture of
-   * scalars and vectors is fine. Faults: INDEX, DUPLICATE (PERMUTE only; an INDEX fault at any
-   * position comes first). */
+  /* values index flags defaults s d: vcode.md, section 8. BPERMUTE and BFPERMUTE are gathers,
+   * the others scatters. Flags and defaults have form CVL_NOTHING where the operation has none.
+   * s and d are the source and the destination descriptor, the same value twice for PERMUTE. If
+   * several sources have one destination, the highest position wins. Scalars and vectors may be
+   * mixed. Faults: INDEX, DUPLICATE (PERMUTE only; an INDEX fault at any position comes
+   * first). */
   CALL_PERMUTE,
   /* v index d: element index[k] of segment k; length = count of d. Faults: INDEX. */
   CALL_EXTRACT,
@@ -42,9 +42,9 @@ enum call_kind {
   CALL_LENGTHS,
   /* v: length of v as an INT of length 1. Faults: INT_RANGE. */
   CALL_LENGTH_OF,
-  /* bounds: out[j] = Philox 4x32-10 of key seed and counter (first + j, k), scaled to
-   * 0 .. bounds[j]-1 as vcode.md, section 21.3, says; first + length of bounds <= 2^64.
-   * Faults: BOUND. */
+  /* bounds: out[j] = Philox 4x32-10 of key seed and counter (first + j, k), scaled to 0 ..
+   * bounds[j]-1 as in vcode.md, section 21.3. first + length of bounds <= 2^64. Faults:
+   * BOUND. */
   CALL_RANDOM,
   /* flags v w: no result. Fault ASSERT at the lowest position whose flag is false, with the
    * INTs v and w there. */
@@ -54,13 +54,12 @@ enum call_kind {
 
 enum { CALL_OPERANDS = 6, CALL_RESULTS = 2 };
 
-/* Which random numbers: those of the k-th executed RAND for a seed, from position `first` on.
- */
+/* The numbers of the k-th executed RAND for a seed, from position `first` on. */
 struct cvl_random {
   uint64_t seed, k, first;
 };
 
-/* The operands of PERMUTE by their names. */
+/* The operands of PERMUTE, with names. */
 struct cvl_permute {
   struct cvl_value values, index, flags, defaults, s, d;
 };
@@ -68,12 +67,12 @@ struct cvl_permute {
 struct cvl_call {
   enum call_kind kind;
   enum cvl_op op; /* the row of operations.def, for every kind */
-  unsigned count; /* operands */
+  unsigned count; /* number of operands */
   union {
     struct cvl_value operand[CALL_OPERANDS];
     struct cvl_permute permute;
   };
-  struct cvl_random random; /* of RANDOM; else it need not be set */
+  struct cvl_random random; /* for RANDOM; else it need not be set */
 };
 
 #ifndef __cplusplus
@@ -86,7 +85,7 @@ struct cvl_call {
                      .operand = {__VA_ARGS__}})
 #endif
 
-/* The same of so many operands; the random numbers are not set. */
+/* Makes a call with `count` operands; the random numbers are not set. */
 static inline struct cvl_call call_of(enum call_kind kind, enum cvl_op op, unsigned count,
                                       const struct cvl_value *operands) {
   struct cvl_call call;
@@ -97,35 +96,37 @@ static inline struct cvl_call call_of(enum call_kind kind, enum cvl_op op, unsig
   return call;
 }
 
-/* The kind of an opcode that a back end executes; CALL_KINDS: the machine executes it. */
+/* Returns the kind of an opcode that a back end executes, or CALL_KINDS if the machine executes
+ * it. */
 enum call_kind call_kind_of(enum opcode);
 
-/* Whether it is a row of segmented.def, and then the class of its opcodes, and whether it gives
- * one element for each segment, not for each element. */
+/* call_is_segmented: whether it is a row of segmented.def. For such a row the others give the
+ * class of its opcodes, and whether the result has one element for each segment, rather than
+ * for each element. */
 bool call_is_segmented(enum call_kind);
 enum opcode_class call_opcode_class(enum call_kind);
 bool call_gives_one_per_segment(enum call_kind);
 
-/* Its name, for messages of tests. */
+/* Returns its name, for messages of tests. */
 const char *call_name(enum call_kind);
-/* How many results a kind has, and how many operands (ELEMENTWISE: that of op). */
+/* Return how many results a kind has, and how many operands (ELEMENTWISE: as many as op). */
 unsigned call_results(enum call_kind);
 unsigned call_operands(enum call_kind, enum cvl_op);
 /* Whether operand or result i is a descriptor. */
 bool call_takes_segdes(enum call_kind, unsigned operand);
 bool call_gives_segdes(enum call_kind, unsigned result);
-/* The element type of the result, given that of the values (the last operand for ELEMENTWISE,
- * the first elsewhere) and the widths of the context. */
+/* Returns the element type of the result, given that of the values (the last operand for
+ * ELEMENTWISE, the first elsewhere) and the widths of the context. */
 enum cvl_elem call_result_elem(enum call_kind, enum cvl_op, enum cvl_elem values,
                                enum cvl_elem int_elem, enum cvl_elem float_elem);
 
-/* The extent of an operand: of a vector its length, of a descriptor total and count. */
+/* The extent of an operand: the length of a vector, or total and count of a descriptor. */
 struct call_extent {
-  uint64_t length; /* or total */
+  uint64_t length; /* of a vector, or total of a descriptor */
   uint64_t count;  /* of a descriptor */
 };
-/* Whether the sizes that the caller must have required equal are equal. `extent` has
- * CALL_OPERANDS entries; absent operands are ignored as `present` says. */
+/* Whether the sizes that the caller must have required equal are equal. `extent` and `present`
+ * have CALL_OPERANDS entries; operands that are not present are ignored. */
 bool call_sizes_agree(enum call_kind, enum cvl_op, const struct call_extent *,
                       const bool *present);
 

@@ -1,5 +1,4 @@
-/* delayed-queue.c - the queue of the delaying back end: what a task does when its time comes.
- */
+/* delayed-queue.c - the queue of the delaying back end, and what a task does when it runs. */
 #include "cvl/delayed-queue.h"
 
 #include <stdlib.h>
@@ -12,7 +11,8 @@ uint64_t delayed_random(struct cvl_context *ctx, uint64_t n) {
   return (ctx->random >> 33) % n;
 }
 
-/* Whether fault a comes before b: by site; of one operation sizes first, in order of rules. */
+/* Whether fault a comes before b. They are ordered by site; for one operation, sizes come
+ * first, in the order of rules. */
 static bool delayed_queue_comes_before(const struct cvl_error *a, const struct cvl_error *b) {
   if (a->site != b->site) return a->site < b->site;
   return a->kind == CVL_E_SIZE && (b->kind != CVL_E_SIZE || a->position < b->position);
@@ -123,7 +123,7 @@ struct cvl_size delayed_superop_size(struct cvl_context *ctx, const struct super
   return size.what == SIZE_COUNT ? delayed_count(ctx, v) : delayed_length(ctx, v);
 }
 
-/* The size is n from now on, for all values with its symbol. */
+/* Sets a size to n, from now on, for all values with its symbol. */
 static void know(struct cvl_context *ctx, struct cvl_size *size, uint64_t n) {
   if (size->symbol) {
     struct symbol *s = &ctx->symbols[size->symbol - 1];
@@ -217,7 +217,8 @@ static bool delayed_queue_sizes_agree(struct cvl_context *ctx, const struct task
   return call_sizes_agree(t->call.kind, t->call.op, extent, present);
 }
 
-/* Sizes disagree: whoever required them equal gets his fault, others get one of their own. */
+/* Reports sizes that disagree. A caller who required them equal gets that fault, others get a
+ * fault of this back end. */
 static void blame_sizes(struct cvl_context *ctx, const struct task *t) {
   for (struct task *r = ctx->queue; r && !ctx->sizes_differ;) {
     if (r->requirement && r->site <= t->site) {
@@ -232,7 +233,8 @@ static void blame_sizes(struct cvl_context *ctx, const struct task *t) {
   }
 }
 
-/* The operands for the wrapped back end: owned where this task is the last to need them. */
+/* Makes the operands for the wrapped back end. They are owned if this task is the last to need
+ * them. */
 static void inner_operands(struct task *t) {
   for (unsigned i = 0; i < t->operand_count; i++) {
     struct node *n = node_of(&t->operand[i]);
@@ -243,7 +245,7 @@ static void inner_operands(struct task *t) {
   }
 }
 
-/* Asks the wrapped back end. */
+/* Executes the task on the wrapped back end. */
 static bool delayed_queue_perform(struct cvl_context *ctx, struct task *t) {
   inner_operands(t);
   if (!t->kernel) {
@@ -259,7 +261,7 @@ static bool delayed_queue_perform(struct cvl_context *ctx, struct task *t) {
   return ctx->b->superops->run(ctx->inner, t->site, t->kernel->inner, t->inner, t->result);
 }
 
-/* Keeps what the wrapped back end delivered; false if it is not what was promised. */
+/* Keeps a result of the wrapped back end. False if it is not what was promised. */
 static bool keep_result(struct cvl_context *ctx, uint64_t site, struct node *n,
                         struct cvl_value v) {
   n->inner = v;
@@ -283,7 +285,7 @@ static bool keep_result(struct cvl_context *ctx, uint64_t site, struct node *n,
   return true;
 }
 
-/* Whether the operation is not to be done any more, which is then its fault. */
+/* Whether the operation was asked to end, which is then its fault. */
 static bool delayed_queue_stopped(struct cvl_context *ctx, const struct task *t) {
   if (!ctx->stop.asks || !ctx->stop.asks(ctx->stop.with)) return false;
   delayed_fault(ctx, (struct cvl_error){.kind = CVL_E_STOPPED, .site = t->site});
@@ -329,7 +331,8 @@ static void dequeue(struct cvl_context *ctx, struct task *t) {
 }
 
 void task_run(struct cvl_context *ctx, struct task *t) {
-  for (unsigned i = 0; i < t->operand_count; i++) { /* no deeper than the queue is long */
+  /* recursion is no deeper than the queue is long */
+  for (unsigned i = 0; i < t->operand_count; i++) {
     struct node *n = node_of(&t->operand[i]);
     if (n && n->state == NODE_WAITING) task_run(ctx, n->producer);
   }

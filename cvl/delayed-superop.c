@@ -1,11 +1,11 @@
-/* delayed-superop.c - superoperators on the delaying back end: one task each, like an
+/* delayed-superop.c - superoperators on the delaying back end. Each run is one task, like an
  * operation.
  */
 #include "cvl/delayed-queue.h"
 
 #include <stdlib.h>
 
-/* Some superoperators are refused, so that callers have to be ready for it. */
+/* Some superoperators are refused, so that callers must be prepared for that. */
 struct cvl_kernel *delayed_prepare(struct cvl_context *ctx, const struct superop *op) {
   struct cvl_kernel *k = delayed_random(ctx, 8) ? calloc(1, sizeof *k) : NULL;
   if (!k) return NULL;
@@ -21,7 +21,7 @@ void delayed_prepared(struct cvl_context *ctx) {
 }
 
 void delayed_discard(struct cvl_context *ctx, struct cvl_kernel *k) {
-  for (struct task *t = ctx->queue; t;) { /* the last moment for its tasks */
+  for (struct task *t = ctx->queue; t;) { /* its tasks must run before it is discarded */
     bool mine = t->kernel == k;
     if (mine) task_run(ctx, t);
     t = mine ? ctx->queue : t->next;
@@ -33,7 +33,8 @@ void delayed_discard(struct cvl_context *ctx, struct cvl_kernel *k) {
   free(k);
 }
 
-/* What is known before execution of output r. Both results of a PACK have one symbol. */
+/* Sets the size of output r as far as it is known before execution. Both results of a PACK have
+ * one symbol. */
 static void expect_output(struct cvl_context *ctx, struct task *t, unsigned r) {
   const struct superop *op = t->kernel->op;
   uint32_t value = op->outputs[r];

@@ -1,5 +1,5 @@
-/* delayed.c - the table of the delaying back end: host reads, which end the delay, and the
- * operations, which only join the queue of delayed-queue.c. */
+/* delayed.c - the table of the delaying back end. Host reads end the delay; operations only
+ * enter the queue of delayed-queue.c. */
 #include "cvl/delayed.h"
 #include "cvl/delayed-queue.h"
 #include "cvl/sharing.h"
@@ -85,7 +85,8 @@ static void delayed_release(struct cvl_context *ctx, const struct cvl_value *v) 
   if (n) node_release(ctx, n);
 }
 
-/* A node for what the wrapped back end has made, at once; that this failed may show late. */
+/* Makes a node READY with a value that the wrapped back end has made at once. If that failed,
+ * the fault may appear late. */
 static bool uploaded(struct cvl_context *ctx, uint64_t site, struct node *node, bool ok,
                      struct cvl_value v, uint64_t n, struct cvl_value *out) {
   if (ok) node->inner = v;
@@ -96,7 +97,7 @@ static bool uploaded(struct cvl_context *ctx, uint64_t site, struct node *node, 
   return ok;
 }
 
-/* Host data must be copied at once. */
+/* Copies host data, which must happen at once. */
 static bool delayed_upload(struct cvl_context *ctx, uint64_t site, bool segdes,
                            enum cvl_elem elem, uint64_t n, const void *data,
                            struct cvl_value *out) {
@@ -169,7 +170,7 @@ static bool delayed_generate_segdes(struct cvl_context *ctx, uint64_t site, uint
   return true;
 }
 
-/* Waits for a value; NULL if it needs no waiting. */
+/* Waits for a value. Returns its node, or NULL if there is nothing to wait for. */
 static struct node *delayed_await(struct cvl_context *ctx, const struct cvl_value *v) {
   struct node *n = node_of(v);
   if (n && n->state == NODE_WAITING) {
@@ -202,8 +203,8 @@ static bool delayed_export(struct cvl_context *ctx, const struct cvl_value *v,
 
 /* ---- values cut and put together again: at once, after what makes them ---- */
 
-/* A node for what the wrapped back end answers, of n elements, or segments. Not `ok`: it has
- * not been asked, or there is a fault. */
+/* Makes a node READY with the wrapped back end's value, of n elements or segments. Without `ok`
+ * that has not been called, or there is a fault. */
 static void answered(struct cvl_context *ctx, uint64_t site, struct node *node, bool ok,
                      struct cvl_value v, uint64_t n, struct cvl_value *out) {
   const bool made = uploaded(ctx, site, node, ok, v, n, out);
@@ -237,7 +238,7 @@ static bool delayed_allocate(struct cvl_context *ctx, uint64_t site, enum cvl_el
   return true;
 }
 
-/* A target that lacks elements is as harmless as they are. */
+/* If elements are harmless only, the target is, too. */
 static bool delayed_fill(struct cvl_context *ctx, uint64_t site, const struct cvl_value *target,
                          uint64_t first, const struct cvl_value *v) {
   struct node *to = node_of(target), *of = delayed_await(ctx, v);
@@ -251,8 +252,8 @@ static bool delayed_fill(struct cvl_context *ctx, uint64_t site, const struct cv
   return true;
 }
 
-/* The number of segments of several descriptors, which exist from now on; false if one of them
- * is harmless only. */
+/* Counts the segments of several descriptors, which exist from now on. False if one of them is
+ * harmless only. */
 static bool await_all(struct cvl_context *ctx, uint64_t n, const struct cvl_value *descriptors,
                       struct cvl_value *inner, uint64_t *count) {
   bool sound = true;
@@ -329,7 +330,7 @@ static bool delayed_require_equal(struct cvl_context *ctx, uint64_t site, struct
   return true;
 }
 
-/* What is known beforehand of the size of result r. */
+/* Sets the size of result r as far as it is known beforehand. */
 static void delayed_expect_sizes(struct cvl_context *ctx, struct task *t, unsigned r) {
   const struct cvl_value *v = t->operand;
   struct node *n = t->out[r];
@@ -366,7 +367,7 @@ static void delayed_expect_sizes(struct cvl_context *ctx, struct task *t, unsign
   }
 }
 
-/* Puts a call into the queue and makes nodes for its results. */
+/* Queues a call, and makes nodes for its results. */
 static bool delayed_apply(struct cvl_context *ctx, uint64_t site, const struct cvl_call *call,
                           struct cvl_value *results) {
   struct task *t = task_with(ctx, site, call->operand, call->count, call_results(call->kind));

@@ -1,10 +1,10 @@
 /* elementary-arrays.h - the functions of elementary.h over arrays, in loops that compilers
- * vectorise. Included by elementary.h only; sources that are generated do without it.
+ * vectorise. Only elementary.h includes it; generated sources do without it.
  */
 #ifndef RAVEL_ELEMENTARY_ARRAYS_H
 #define RAVEL_ELEMENTARY_ARRAYS_H
 
-/* y may be x, element by element, but does not overlap it otherwise. */
+/* y may be x, but may not overlap it otherwise. */
 #ifdef __clang__
 #define E_INDEPENDENT _Pragma("clang loop vectorize(assume_safety)")
 #else
@@ -18,7 +18,8 @@
 
 enum { E_BLOCK = 256 };
 
-/* In blocks: where all arguments are even ones, as nearly always, there is less to do. */
+/* Works in blocks. If all arguments of a block give normal numbers, as nearly always, there is
+ * less to do. */
 #define E_EVEN(name)                                                                           \
   static inline void elementary_##name##_f64(const double *x, double *y, size_t n) {           \
     for (size_t first = 0; first < n; first += E_BLOCK) {                                      \
@@ -35,8 +36,8 @@ enum { E_BLOCK = 256 };
     }                                                                                          \
   }
 
-/* In blocks, whose arguments are kept: the vector loop says whether there are any that it could
- * not do, and if so they are done once more. `word` has the width of an element. */
+/* Works in blocks, whose arguments are kept. The vector loop says whether there were any that
+ * it could not do, and if so these are done again. `word` has the width of an element. */
 #define E_REDUCED(name, suffix, type, word)                                                    \
   static inline void elementary_##name##_##suffix(const type *x, type *y, size_t n) {          \
     type block[E_BLOCK];                                                                       \

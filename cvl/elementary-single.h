@@ -1,14 +1,15 @@
-/* elementary-single.h - the functions of elementary.h for floats. Included by elementary.h
- * only; what is said there about bits holds here.
+/* elementary-single.h - the functions of elementary.h for floats. Only elementary.h includes
+ * it; what that file says about bits holds here, too.
  *
- * A float is computed in double at the degree that it needs: with an error below 2^-33 of the
- * result, most of it the polynomial's, and then rounded. So there are no heads and tails, and
- * no range needs a case of its own where results become small: doubles hold them. A result is
- * the exact one rounded but for one in a thousand, which is the next float: below 0.502 units.
- * `elementary-floats` compares all floats with the functions of doubles.
+ * A function of a float is computed in double, with polynomials of the degree that a float
+ * needs. The error is below 2^-33 of the result, most of it the polynomial's, and the result is
+ * then rounded. So there are no heads and tails. No range needs a case of its own where results
+ * become small, since doubles hold them. One result in a thousand is the float next to the
+ * correctly rounded one; the error is below 0.502 units. `elementary-floats` compares all
+ * floats with the functions of doubles.
  *
- * Polynomials are written by Horner's rule, which is the least work: throughput counts here, of
- * vectors on a CPU, of many threads on a GPU, where doubles are what is dear. A GPU computes
+ * Polynomials are written by Horner's rule, which is the least work. Throughput counts here: of
+ * vectors on a CPU, and of many threads on a GPU, where doubles are expensive. A GPU computes
  * 28 operations of doubles in the time in which it moves a float in and one out, or less.
  */
 #ifndef RAVEL_ELEMENTARY_SINGLE_H
@@ -16,8 +17,8 @@
 
 /* ---- exponentials ---- */
 
-/* e^x = 2^k p, and 2^k is added to the exponent: beyond the bounds it rounds to 0 or infinity.
- */
+/* e^x = 2^k p, and 2^k is added to the exponent. Beyond the bounds the result rounds to 0 or
+ * infinity. */
 E_INLINE float ravel_exp_f32(float x) {
   const double a = (double)e_bounded(x, -110.0f, 100.0f);
   const double t = a * E_INVERSE_LN2 + E_ROUNDER;
@@ -71,7 +72,7 @@ E_INLINE float ravel_cosh_f32(float x) {
 
 /* x = k ln 2 / 2 + w and tanh w = odd / even, so e^2x = 2^k (even + odd) / (even - odd). */
 E_INLINE float ravel_tanh_f32(float x) {
-  const double a = (double)e_bounded(x, -20.0f, 20.0f); /* beyond it is 1 */
+  const double a = (double)e_bounded(x, -20.0f, 20.0f); /* beyond 20 the result is 1 */
   const double t = a * (2.0 * E_INVERSE_LN2) + E_ROUNDER;
   const double w = a - (t - E_ROUNDER) * (0.5 * E_LN2);
   const double z = w * w;
@@ -85,9 +86,9 @@ E_INLINE float ravel_tanh_f32(float x) {
 
 /* ---- logarithm ---- */
 
-/* x = m 2^k with m from 2^-1/4 to 2^3/4, nearly. In the upper half of that m is divided by the
- * root of 2: it is then 1 + f with -0.17 < f < 0.19, and x = (1 + f) 2^(n/2), where n is the
- * exponent with one more bit. */
+/* x = m 2^k with m from about 2^-1/4 to 2^3/4. In the upper half of that range m is divided by
+ * the root of 2. It is then 1 + f with -0.17 < f < 0.19, and x = (1 + f) 2^(n/2), where n is
+ * the exponent with one more bit. */
 #define E_LOG_LEAST 0x3feae89f00000000ULL /* the bits of 2^-1/4, nearly */
 E_INLINE float ravel_log_f32(float x) {
   const uint64_t u = bits_of_f64((double)x) + (0x3ff0000000000000ULL - E_LOG_LEAST);
@@ -111,8 +112,8 @@ E_INLINE float ravel_log_f32(float x) {
 
 /* ---- trigonometric functions ---- */
 
-/* sin r for |r| <= pi/2; -0.0 for -0.0. Its polynomial serves for the cosine, too, from the
- * nearest zero of that: there is nothing to choose. */
+/* Returns sin r for |r| <= pi/2, and -0.0 for -0.0. The same polynomial serves for the cosine,
+ * from its nearest zero, so there is no choice of coefficients. */
 E_INLINE double e_short_sine(double r) {
   const double z = r * r;
   return r * (0x1.ffffffffda6f3p-1 +
@@ -122,8 +123,8 @@ E_INLINE double e_short_sine(double r) {
                              z * (0x1.71701a4304fe4p-19 + z * -0x1.9a69ca740f061p-26)))));
 }
 
-/* The functions for x up to E_REDUCE_LIMIT: x is n pi + r, for the cosine (n + 1/2) pi + r, for
- * the tangent n pi/2 + r. */
+/* The functions for x up to E_REDUCE_LIMIT. x is n pi + r for the sine, (n + 1/2) pi + r for
+ * the cosine, and n pi/2 + r for the tangent. */
 E_INLINE float e_near_sin_f32(float x) {
   const double a = (double)x;
   const double t = a * E_INVERSE_PI + E_ROUNDER;
@@ -149,7 +150,7 @@ E_INLINE float e_near_tan_f32(float x) {
   return e_settled_f32((float)f64_of_bits(bits_of_f64(q) ^ odd << 63));
 }
 
-/* Beyond it is the function of doubles. */
+/* Whether x is beyond E_REDUCE_LIMIT, where the functions of doubles are used. */
 E_INLINE int e_is_far_f32(float x) {
   return e_abs_f32(x) > (float)E_REDUCE_LIMIT;
 }
@@ -167,15 +168,16 @@ E_FAR(tan)
 
 /* ---- inverse trigonometric functions ---- */
 
-/* The root of z, 0 or at least 2^-25, to 2^-46 of it: the root of a float, and what it lacks.
- */
+/* Returns the root of z, which is 0 or at least 2^-25, with a relative error of 2^-46: the root
+ * of a float, and a correction. */
 E_INLINE double e_root(float z) {
   const float s = sqrtf(z);
   const double root = (double)s;
   return root + ((double)z - root * root) * (double)(0.5f / (s + 0x1p-60f));
 }
 
-/* asin a, or beyond 1/2 asin(sqrt((1 - a) / 2)), which is half of acos a; 1 - a is exact. */
+/* Returns asin a, or beyond 1/2 asin(sqrt((1 - a) / 2)), which is half of acos a; 1 - a is
+ * exact. */
 E_INLINE double e_arc(float a) {
   const int large = a > 0.5f;
   const float half = (1.0f - a) * 0.5f;
@@ -207,9 +209,11 @@ E_INLINE float ravel_acos_f32(float x) {
   return e_settled_f32((float)(base + (large == right ? angle : -angle)));
 }
 
-/* atan a = base + atan u, u = a, (a - 1) / (a + 1) or -1 / a, so that |u| <= tan(pi/8). */
+/* atan a = base + atan u, where u is a, (a - 1) / (a + 1) or -1 / a, so that |u| <=
+ * tan(pi/8). */
 E_INLINE float ravel_atan_f32(float x) {
-  const float a = e_abs_f32(x) < 0x1p60f ? e_abs_f32(x) : 0x1p60f; /* pi/2 from there on */
+  /* the result is pi/2 from there on */
+  const float a = e_abs_f32(x) < 0x1p60f ? e_abs_f32(x) : 0x1p60f;
   const int middle = a > 0.41421357f, top = a > 2.4142137f;
   const double b = (double)a;
   const double above = top ? -1.0 : middle ? b - 1.0 : b;

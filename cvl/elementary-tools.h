@@ -1,6 +1,6 @@
-/* elementary-tools.h - what the functions of elementary.h are made of: bits of doubles and of
- * floats, exact sums and products, short polynomials, powers of two. Included by elementary.h
- * only; what is said there about bits holds here. Names start with e_.
+/* elementary-tools.h - the parts of the functions of elementary.h: bits of doubles and of
+ * floats, exact sums and products, short polynomials, powers of two. Only elementary.h includes
+ * it; what that file says about bits holds here, too. Names start with e_.
  */
 #ifndef RAVEL_ELEMENTARY_TOOLS_H
 #define RAVEL_ELEMENTARY_TOOLS_H
@@ -10,7 +10,7 @@
 #include <stdint.h>
 #include <string.h>
 
-/* A loop is vectorised only if all of its body is inlined, so the compiler has no choice. */
+/* A loop is vectorised only if all of its body is inlined, so the compiler gets no choice. */
 #ifdef __CUDACC__
 #define E_INLINE static inline __host__ __device__
 #else
@@ -45,12 +45,12 @@ E_INLINE float f32_of_bits(uint32_t u) {
 
 /* ---- sums, products, polynomials ---- */
 
-/* An unevaluated sum: |tail| is at most about half a unit in the last place of head. */
+/* An unevaluated sum. |tail| is at most about half a unit in the last place of head. */
 struct e_pair {
   double head, tail;
 };
 
-/* a + b exactly. */
+/* Returns a + b exactly. */
 E_INLINE struct e_pair e_sum(double a, double b) {
   const double s = a + b;
   const double b_rounded = s - a;
@@ -58,19 +58,19 @@ E_INLINE struct e_pair e_sum(double a, double b) {
   return r;
 }
 
-/* a + b exactly, where |a| >= |b| or a = 0. */
+/* Returns a + b exactly, where |a| >= |b| or a = 0. */
 E_INLINE struct e_pair e_sum_ordered(double a, double b) {
   const double s = a + b;
   const struct e_pair r = {s, b - (s - a)};
   return r;
 }
 
-/* The upper 26 bits of x. */
+/* Returns the upper 26 bits of x. */
 E_INLINE double e_upper(double x) {
   return f64_of_bits(bits_of_f64(x) & ~0x7ffffffULL);
 }
 
-/* a * b, exactly but for about 2^-106 of it. */
+/* Returns a * b, exactly except for about 2^-106 of it. */
 E_INLINE struct e_pair e_product(double a, double b) {
   const double a1 = e_upper(a), a2 = a - a1, b1 = e_upper(b), b2 = b - b1;
   const double p = a * b;
@@ -78,7 +78,7 @@ E_INLINE struct e_pair e_product(double a, double b) {
   return r;
 }
 
-/* (a.head + a.tail) / (b.head + b.tail) as head + tail. */
+/* Returns (a.head + a.tail) / (b.head + b.tail) as head + tail. */
 E_INLINE struct e_pair e_quotient(struct e_pair a, struct e_pair b) {
   const double inverse = 1.0 / b.head;
   const double q = a.head * inverse;
@@ -88,7 +88,7 @@ E_INLINE struct e_pair e_quotient(struct e_pair a, struct e_pair b) {
   return r;
 }
 
-/* Polynomials of two to four coefficients, lowest first; z2 is z * z. */
+/* Polynomials of two to four coefficients, the lowest first; z2 is z * z. */
 E_INLINE double e_line(double z, double a, double b) {
   return a + b * z;
 }
@@ -99,18 +99,18 @@ E_INLINE double e_cubic(double z, double z2, double a, double b, double c, doubl
   return (a + b * z) + (c + d * z) * z2;
 }
 
-/* Adding it to an integral x of less than 2^51 puts x, in two's complement, into the low bits;
- * adding it to any such x rounds to an integer. */
+/* Adding it to an integral x of less than 2^51 puts x, in two's complement, into the low bits.
+ * Adding it to another x of that range rounds x to an integer. */
 #define E_ROUNDER 0x1.8p52
 
-/* 2^k for integral k in -1022 .. 1023. */
+/* Returns 2^k for integral k in -1022 .. 1023. */
 E_INLINE double e_power_of_2(double k) {
   return f64_of_bits((bits_of_f64(k + E_ROUNDER) << 52) + 0x3ff0000000000000ULL);
 }
 
-/* x * 2^k for integral k in -2044 .. 2046, rounded once, for an x near 1: half of k, and the
- * other half. The halves are those of the integer that the sum holds: E_ROUNDER above it is
- * even, and is shifted out. */
+/* Returns x * 2^k for integral k in -2044 .. 2046 and an x near 1, rounded once. It multiplies
+ * by half of k and then by the other half. The halves are taken from the integer that the sum
+ * holds: E_ROUNDER above it is even, and is shifted out. */
 E_INLINE double e_scale(double x, double k) {
   const uint64_t whole = bits_of_f64(k + E_ROUNDER), half = whole >> 1;
   return x * f64_of_bits((half << 52) + 0x3ff0000000000000ULL) *
@@ -121,17 +121,17 @@ E_INLINE double e_abs(double x) {
   return f64_of_bits(bits_of_f64(x) & ~(1ULL << 63));
 }
 
-/* |x| with the sign of y. */
+/* Returns |x| with the sign of y. */
 E_INLINE double e_with_sign(double x, double y) {
   return f64_of_bits((bits_of_f64(x) & ~(1ULL << 63)) | (bits_of_f64(y) & 1ULL << 63));
 }
 
-/* x, or the one NaN. */
+/* Returns x, or the one NaN if x is a NaN. */
 E_INLINE double e_settled(double x) {
   return x == x ? x : (double)NAN;
 }
 
-/* The same for floats. */
+/* Returns |x|, for floats. */
 E_INLINE float e_abs_f32(float x) {
   return f32_of_bits(bits_of_f32(x) & 0x7fffffff);
 }
@@ -142,25 +142,25 @@ E_INLINE float e_settled_f32(float x) {
   return x == x ? x : (float)NAN;
 }
 
-/* x between a negative and a positive bound. The bounds are set on bits, where NaNs lie beyond
- * infinity: two instructions, and the result is a number. */
+/* Returns x limited to a negative and a positive bound. Bits are compared, where NaNs lie
+ * beyond infinity: two instructions, and the result is a number. */
 E_INLINE float e_bounded(float x, float least, float most) {
   const int32_t u = (int32_t)bits_of_f32(x), above = (int32_t)bits_of_f32(most);
   const uint32_t v = (uint32_t)(u < above ? u : above), below = bits_of_f32(least);
   return f32_of_bits(v < below ? v : below);
 }
 
-/* x - n (high + low), where n * high is exact. */
+/* Returns x - n (high + low), where n * high is exact. */
 E_INLINE double e_less(double x, double n, double high, double low) {
   return (x - n * high) - n * low;
 }
 
-#define E_LN2_HIGH     0x1.62e42fefa2000p-1 /* 40 bits: times any exponent it is exact */
+#define E_LN2_HIGH     0x1.62e42fefa2000p-1 /* 40 bits: a product with any exponent is exact */
 #define E_LN2_LOW      0x1.9ef35793c7673p-41
 #define E_HALF_PI_HIGH 0x1.921fb54442d18p+0
 #define E_HALF_PI_LOW  0x1.1a62633145c07p-54
-/* For floats: pi, so that multiples of pi / 2 up to 2^20 of its first number are exact, and
- * single constants. */
+/* Constants for floats: pi, such that multiples of pi / 2 up to 2^20 of its first part are
+ * exact, and single constants. */
 #define E_PI_HIGH      0x1.921fb54400000p+1
 #define E_PI_LOW       0x1.0b4611a626331p-33
 #define E_INVERSE_PI   0x1.45f306dc9c883p-2

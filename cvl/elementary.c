@@ -1,15 +1,16 @@
-/* elementary.c - the angle of a large argument: what sin, cos and tan need once x is so large
- * that a handful of doubles cannot hold pi/2 to enough digits (Payne and Hanek, "Radian
+/* elementary.c - reduces the angle of a large argument. sin, cos and tan need it when x is so
+ * large that a few doubles cannot hold pi/2 to enough digits (Payne and Hanek, "Radian
  * reduction for trigonometric functions", 1983).
  *
- * With x = m 2^e, the quadrant and the fraction of x * 2/pi depend only on those bits of 2/pi
- * that neither m 2^e turns into multiples of 4 nor lie too deep to matter: 192 of them, found
- * by e. The product is taken modulo 2^192 in integers. No double comes closer to a multiple of
- * pi/2 than about 2^-62, so 128 correct bits of fraction leave more than 64 significant ones.
+ * With x = m 2^e, the quadrant and the fraction of x * 2/pi depend on 192 bits of 2/pi, which e
+ * selects. Bits before these contribute multiples of 4, and bits after them are too small to
+ * matter. The product is taken modulo 2^192 in integers. No double comes closer to a multiple
+ * of pi/2 than about 2^-62, so 128 correct bits of fraction leave more than 64 significant
+ * ones.
  */
 #include "cvl/elementary.h"
 
-/* Included by the header where that is compiled for a device. */
+/* The header includes this file when it is compiled for a device. */
 #ifdef __CUDACC__
 #define E_PRIVATE static inline __host__ __device__
 #define E_PUBLIC  static inline __host__ __device__
@@ -20,7 +21,7 @@
 
 __extension__ typedef unsigned __int128 uint128;
 
-/* Zeros at the top of x, which is not 0. */
+/* Counts the zeros at the top of x, which is not 0. */
 E_PRIVATE unsigned zeros_above(uint64_t x) {
 #ifdef __CUDA_ARCH__
   return (unsigned)__clzll((long long)x);
@@ -30,7 +31,7 @@ E_PRIVATE unsigned zeros_above(uint64_t x) {
 }
 
 E_PRIVATE uint64_t window_word(unsigned first, unsigned k) {
-  /* 64 zero bits, so that the window may start before the point, then 2/pi. */
+  /* 2/pi, after 64 zero bits, so that the window may start before the point. */
   static const uint64_t two_over_pi[] = {
       0,
       0xa2f9836e4e441529,
@@ -59,7 +60,7 @@ E_PRIVATE uint64_t window_word(unsigned first, unsigned k) {
                     : two_over_pi[word] << shift | two_over_pi[word + 1] >> (64 - shift);
 }
 
-/* A fraction below one half, hi/2^64 + lo/2^128, times pi/2. */
+/* Multiplies a fraction below one half, hi/2^64 + lo/2^128, by pi/2. */
 E_PRIVATE struct e_pair times_half_pi(uint64_t hi, uint64_t lo) {
   const struct e_pair none = {0.0, 0.0};
   if (hi == 0 && lo == 0) return none;
@@ -80,12 +81,13 @@ E_PUBLIC struct e_angle elementary_reduce(double x) {
   const uint64_t bits = bits_of_f64(x);
   const uint64_t m = (bits & 0xfffffffffffffULL) | 1ULL << 52;
   const unsigned first =
-      (unsigned)(bits >> 52 & 0x7ff) - 1075 + 62; /* weight 2^1 after times m */
+      (unsigned)(bits >> 52 & 0x7ff) - 1075 + 62; /* weight 2^1 after the product with m */
   const uint128 p0 = (uint128)m * window_word(first, 2);
   const uint128 p1 = (uint128)m * window_word(first, 1) + (uint64_t)(p0 >> 64);
   const uint64_t w2 = m * window_word(first, 0) + (uint64_t)(p1 >> 64);
   const uint64_t w1 = (uint64_t)p1, w0 = (uint64_t)p0;
-  /* Two bits of quadrant, then the fraction; from one half on it counts from the next one. */
+  /* Two bits are the quadrant, the others the fraction. From one half on it counts down from
+   * the next quadrant. */
   uint64_t quadrant = w2 >> 62;
   uint64_t hi = w2 << 2 | w1 >> 62, lo = w1 << 2 | w0 >> 62;
   const int down = (int)(hi >> 63);

@@ -1,6 +1,6 @@
-/* elementary.h - the functions that MATH() of operations.def names, for double and float:
- * floor, ceil, trunc, sqrt and signbit exactly as in C, and exp log sin cos tan asin acos atan
- * sinh cosh tanh with an error below one unit in the last place of a double, and below 0.502
+/* elementary.h - the functions that MATH() of operations.def names, for double and float.
+ * floor, ceil, trunc, sqrt and signbit are exactly as in C. exp log sin cos tan asin acos atan
+ * sinh cosh tanh have an error below one unit in the last place of a double, and below 0.502
  * units of a float.
  *
  *     ravel_NAME_f64(x), ravel_NAME_f32(x)                one element
@@ -8,22 +8,22 @@
  *                                                         x, but may not overlap it otherwise
  *
  * Both give the same bits, whatever the position, the length, the instruction set, the compiler
- * and the processor or GPU, as cvl.h promises: the functions are written out in IEEE + - * /
- * sqrt, comparisons and integer operations only, nothing is contracted (-ffp-contract=off,
+ * and the processor or GPU, as cvl.h promises. The functions consist of IEEE + - * / sqrt,
+ * comparisons and integer operations only. Nothing is contracted (-ffp-contract=off,
  * --fmad=false) or left to a C library, and every conditional is a choice between two values.
- * So compilers vectorise the loops of elementary-arrays.h for any instruction set, and the
- * include of this file is compiled once for each. The one branch is that of sin, cos and tan
- * beyond 2^20, where elementary.c reduces the argument; the loops look for such elements block
- * by block and mend them afterwards. The loops of exp and log of doubles look whether a block
- * has only arguments whose results are normal numbers: then there is less to do.
+ * So compilers vectorise the loops of elementary-arrays.h for any instruction set, and a file
+ * that includes this one is compiled once for each. The only branch is in sin, cos and tan
+ * beyond 2^20, where elementary.c reduces the argument. The loops look for such elements block
+ * by block and do them again afterwards. The loops of exp and log of doubles check whether a
+ * block has only arguments whose results are normal numbers, because then there is less to do.
  *
  * The functions of doubles are in this file, those of floats in elementary-single.h. Every NaN
  * result is the same NaN, that of the NAN macro. Otherwise the special cases are those of C.
  *
- * Methods: argument reduction and polynomials by scripts/derive-elementary.py; a double is
- * built as head + tail, where the head is exact and large and the tail carries what was rounded
- * off, so that only the last addition costs half a unit. Exact sums and products: Knuth, TAOCP
- * 2, 4.2.2; Dekker, "A floating-point technique for extending the available precision", 1971.
+ * Methods: argument reduction, and polynomials by scripts/derive-elementary.py. A double is
+ * built as head + tail. The head is exact and large, and the tail has what was rounded off, so
+ * that only the last addition costs half a unit. Exact sums and products: Knuth, TAOCP 2,
+ * 4.2.2; Dekker, "A floating-point technique for extending the available precision", 1971.
  */
 #ifndef RAVEL_ELEMENTARY_H
 #define RAVEL_ELEMENTARY_H
@@ -65,7 +65,8 @@ E_INLINE int ravel_signbit_f32(float x) {
 
 /* ---- exponentials ---- */
 
-/* e^x = 2^k (head + tail), k integral, head + tail between 0.7 and 1.42; |x| < 2^20. */
+/* e^x = 2^k (head + tail), where k is integral and head + tail between 0.7 and 1.42; |x| <
+ * 2^20. */
 E_INLINE struct e_pair e_exponential(double x, double *k) {
   *k = (x * 0x1.71547652b82fep+0 + E_ROUNDER) - E_ROUNDER;
   const double r1 = x - *k * E_LN2_HIGH; /* exact */
@@ -83,9 +84,9 @@ E_INLINE struct e_pair e_exponential(double x, double *k) {
   return e_sum_ordered(one.head, one.tail + (r_tail + r2 * p));
 }
 
-/* e^x = 2^k r, r between 0.7 and 1.42; *t = k + E_ROUNDER, which holds k in its lowest bits.
- * What is subtracted from r1 need not be rounded twice: it goes to the small terms. The error
- * is below 0.9 of a unit, and half of one is of the last sum. */
+/* e^x = 2^k r, where r is between 0.7 and 1.42. *t = k + E_ROUNDER, which holds k in its lowest
+ * bits. The part subtracted from r1 is not rounded twice: it is added to the small terms. The
+ * error is below 0.9 of a unit, half a unit of which is from the last sum. */
 E_INLINE double e_near_exp(double x, double *t) {
   *t = x * 0x1.71547652b82fep+0 + E_ROUNDER;
   const double k = *t - E_ROUNDER;
@@ -102,8 +103,8 @@ E_INLINE double e_near_exp(double x, double *t) {
   return one.head + (one.tail + (r2 * p - low));
 }
 
-/* Arguments whose results are normal numbers: the sign of what e_odd_NAME gives is set for all
- * others, and for these e_even_NAME gives the bits of ravel_NAME_f64 with less work. */
+/* The sign of e_odd_NAME's result is set for all arguments whose results are not normal
+ * numbers. For the others e_even_NAME gives the bits of ravel_NAME_f64 with less work. */
 E_INLINE uint64_t e_odd_exp(double x) {
   return bits_of_f64(700.0) - bits_of_f64(e_abs(x));
 }
@@ -113,12 +114,13 @@ E_INLINE double e_even_exp(double x) {
   return f64_of_bits(bits_of_f64(r) + (bits_of_f64(t) << 52));
 }
 
-/* The factor 2^k goes half into the exponent, which is exact, and half into a product, which
- * rounds once. The bounds are set on bits, where NaNs lie beyond infinity: one instruction. */
+/* Half of the factor 2^k goes into the exponent, which is exact, and half into a product, which
+ * rounds once. Bits are compared with the bounds, where NaNs lie beyond infinity: one
+ * instruction. */
 E_INLINE double ravel_exp_f64(double x) {
   double t;
-  const int64_t most = (int64_t)bits_of_f64(710.0); /* gives infinity, */
-  const uint64_t least = bits_of_f64(-746.0);       /* and this 0 */
+  const int64_t most = (int64_t)bits_of_f64(710.0); /* such an x gives infinity, */
+  const uint64_t least = bits_of_f64(-746.0);       /* and such a one 0 */
   const int64_t u = (int64_t)bits_of_f64(x);
   const uint64_t v = (uint64_t)(u < most ? u : most);
   const double r = e_near_exp(f64_of_bits(v < least ? v : least), &t);
@@ -128,13 +130,13 @@ E_INLINE double ravel_exp_f64(double x) {
   return x == x ? y : (double)NAN;
 }
 
-/* Beyond 1, (e^x - e^-x) / 2; below it the difference would cancel. */
+/* Beyond 1 it is (e^x - e^-x) / 2; below 1 the difference would cancel. */
 E_INLINE double ravel_sinh_f64(double x) {
   const double a = e_abs(x);
   double k;
   const struct e_pair e = e_exponential(a > 711.0 ? 711.0 : a, &k);
   const double inverse = 1.0 / e.head;
-  const double k2 = k > 60.0 ? 120.0 : k + k; /* beyond, e^-x is lost anyway */
+  const double k2 = k > 60.0 ? 120.0 : k + k; /* beyond 60, e^-x is lost anyway */
   const struct e_pair d =
       e_sum_ordered(e.head, -(inverse - e.tail * inverse * inverse) * e_power_of_2(-k2));
   const double large = e_scale(d.head + (d.tail + e.tail), k - 1.0);
@@ -158,11 +160,12 @@ E_INLINE double ravel_cosh_f64(double x) {
   return e_settled(e_scale(d.head + (d.tail + e.tail), k - 1.0));
 }
 
-/* 1 - 2 / (e^2x + 1), but near 0 a polynomial. */
+/* It is 1 - 2 / (e^2x + 1), but near 0 a polynomial. */
 E_INLINE double ravel_tanh_f64(double x) {
   const double a = e_abs(x);
   double k;
-  const struct e_pair e = e_exponential(a > 22.0 ? 44.0 : a + a, &k); /* beyond 22 it is 1 */
+  /* beyond 22 the result is 1 */
+  const struct e_pair e = e_exponential(a > 22.0 ? 44.0 : a + a, &k);
   const double scale = e_power_of_2(k);
   const struct e_pair d = e_sum_ordered(e.head * scale, 1.0);
   const double q = 2.0 / d.head;
@@ -185,9 +188,9 @@ E_INLINE uint64_t e_log_split(double x) {
   return bits_of_f64(x) + (0x3ff0000000000000ULL - E_ROOT_HALF);
 }
 
-/* log of m 2^k, m between sqrt(1/2) and sqrt(2): with f = m - 1 and s = f / (2 + f),
- * log(1 + f) = 2 atanh(s) = f - f^2/2 + s (f^2/2 + R(s^2)). u holds m and k: what e_log_split
- * makes of the bits of a normal number; `bias` is of k. */
+/* Returns the log of m 2^k, with m between sqrt(1/2) and sqrt(2). With f = m - 1 and s = f / (2
+ * + f), log(1 + f) = 2 atanh(s) = f - f^2/2 + s (f^2/2 + R(s^2)). u holds m and k, as
+ * e_log_split makes it from the bits of a normal number; `bias` is that of k. */
 E_INLINE double e_log_of(uint64_t u, double bias) {
   const double k = f64_of_bits(u >> 52 | 0x4330000000000000ULL) - bias;
   const double m = f64_of_bits((u & 0xfffffffffffffULL) + E_ROOT_HALF);
@@ -205,7 +208,8 @@ E_INLINE double e_log_of(uint64_t u, double bias) {
   return sum.head + (sum.tail - small);
 }
 
-/* Not positive, not normal or not finite; else the function. */
+/* The sign is set if x is not positive, not normal or not finite; then e_even_log does not
+ * suit. */
 E_INLINE uint64_t e_odd_log(double x) {
   const uint64_t u = bits_of_f64(x) - (1ULL << 52);
   return u | (u + (1ULL << 53));
@@ -225,17 +229,17 @@ E_INLINE double ravel_log_f64(double x) {
 
 /* ---- trigonometric functions ---- */
 
-/* Up to here x is reduced below, beyond it by elementary_reduce. */
+/* Up to this limit x is reduced below, beyond it by elementary_reduce. */
 #define E_REDUCE_LIMIT 0x1p20
 
-/* x = quadrant * pi/2 + head + tail with |head| <= pi/4; only the lowest two bits of quadrant
+/* x = quadrant * pi/2 + head + tail with |head| <= pi/4. Only the lowest two bits of quadrant
  * count. */
 struct e_angle {
   struct e_pair r;
   uint64_t quadrant;
 };
 
-/* The angle of a finite x beyond E_REDUCE_LIMIT. A device needs its text. */
+/* Returns the angle of a finite x beyond E_REDUCE_LIMIT. A device needs the function's text. */
 #ifdef __CUDACC__
 #include "cvl/elementary.c"
 #else
@@ -246,8 +250,8 @@ extern "C"
     elementary_reduce(double x);
 #endif
 
-/* The angle of an x up to E_REDUCE_LIMIT: pi/2 in three terms of at most 33 bits, whose
- * products with n are exact, and a remainder. */
+/* Returns the angle of an x up to E_REDUCE_LIMIT. pi/2 is in three terms of at most 33 bits,
+ * whose products with n are exact, and a remainder. */
 E_INLINE struct e_angle e_reduce(double x) {
   const double t = x * 0x1.45f306dc9c883p-1 + E_ROUNDER;
   const double n = t - E_ROUNDER;
@@ -258,8 +262,8 @@ E_INLINE struct e_angle e_reduce(double x) {
   return r;
 }
 
-/* The cosine of the angle if `odd`, else its sine. Which of the two is decided before the
- * polynomial, whose coefficients are chosen, so that one is evaluated. */
+/* Returns the cosine of the angle if `odd`, else its sine. The coefficients are chosen before
+ * the polynomial is evaluated, so that only one is. */
 E_INLINE struct e_pair e_sine_or_cosine(struct e_pair r, uint64_t odd) {
   const struct e_pair square = e_product(r.head, r.head);
   const double z = square.head, z2 = z * z;
@@ -276,7 +280,7 @@ E_INLINE struct e_pair e_sine_or_cosine(struct e_pair r, uint64_t odd) {
   return e_sum_ordered(odd ? w.head : r.head, odd ? cosine : sine);
 }
 
-/* Sine of angle + quadrants * pi/2. */
+/* Returns the sine of angle + quadrants * pi/2. */
 E_INLINE double e_sine_of(struct e_angle angle, uint64_t quadrants) {
   const uint64_t q = angle.quadrant + quadrants;
   const double r = e_sine_or_cosine(angle.r, q & 1).head;
@@ -304,7 +308,7 @@ E_INLINE double e_near_tan_f64(double x) {
   const double r = e_tangent_of(e_reduce(x));
   return e_abs(x) < 0x1p-27 ? x : r;
 }
-/* Whether x is beyond it, and what the functions are there. */
+/* Whether x is beyond E_REDUCE_LIMIT, and the functions for such x. */
 E_INLINE int e_is_far_f64(double x) {
   return e_abs(x) > E_REDUCE_LIMIT;
 }
@@ -329,7 +333,7 @@ E_INLINE double ravel_tan_f64(double x) {
 
 /* ---- inverse trigonometric functions ---- */
 
-/* For 1/2 < a <= 1, acos a = 2 asin(sqrt((1-a)/2)): that root as head + tail. */
+/* For 1/2 < a <= 1, acos a = 2 asin(sqrt((1-a)/2)). Returns that root as head + tail. */
 E_INLINE struct e_pair e_half_angle(double z) {
   const double s = sqrt(z);
   const struct e_pair p = e_product(s, s);
@@ -338,7 +342,7 @@ E_INLINE struct e_pair e_half_angle(double z) {
   return r;
 }
 
-/* (asin x - x) / x for z = x^2 <= 1/4. */
+/* Returns (asin x - x) / x for z = x^2 <= 1/4. */
 E_INLINE double e_asin_excess(double z) {
   const double z2 = z * z, z4 = z2 * z2;
   const double p = e_cubic(z, z2, 0x1.5555555555555p-3, 0x1.3333333333389p-4,
@@ -378,10 +382,11 @@ E_INLINE double ravel_acos_f64(double x) {
   return e_settled(a <= 1.0 ? (large ? far : middle) : (double)NAN);
 }
 
-/* atan a = base + atan u, u = a, (a - 1) / (a + 1) or -1 / a, so that |u| <= tan(pi/8). */
+/* atan a = base + atan u, where u is a, (a - 1) / (a + 1) or -1 / a, so that |u| <=
+ * tan(pi/8). */
 E_INLINE double ravel_atan_f64(double x) {
   double a = e_abs(x);
-  a = a > 0x1p60 ? 0x1p60 : a; /* pi/2 from there on */
+  a = a > 0x1p60 ? 0x1p60 : a; /* the result is pi/2 from there on */
   const int middle = a > 0.41421356237309503, top = a > 2.414213562373095;
   const struct e_pair minus = e_sum(a, -1.0), plus = e_sum(a, 1.0);
   struct e_pair above = {middle ? minus.head : a, middle ? minus.tail : 0.0};

@@ -1,10 +1,10 @@
-/* expressions.h - what the expressions of tables/operations.def are written in, for one
- * choice of widths: a file that turns rows of that table into C code defines
+/* expressions.h - macros and types for the expressions of tables/operations.def, for one
+ * choice of widths. A file that turns rows of that table into C code defines
  *
  *     INT_BITS    32 or 64, the width of INT
  *     FLOAT_BITS  32 or 64, the width of FLOAT
  *
- * and includes this file; it may do so again with other widths. It then has
+ * and includes this file, again with other widths if it likes. This file then defines
  *
  *     TYPE_I   TYPE_F   TYPE_B     the C types of the classes I, F and B
  *     ELEM_I   ELEM_F   ELEM_B     their enum cvl_elem
@@ -27,12 +27,13 @@
  *       }
  *     #include "tables/operations.def"
  *
- * The row macros come after this file, which reads the table itself; operations.def undefines
- * them. The cast is needed: BOOL arithmetic happens in int. An expression uses its operands
- * several times, so x, y and f must be plain variables. Rows from F to F and from B to B do
- * not depend on INT_BITS, nor most others on FLOAT_BITS: who instantiates all four pairs and
- * wants each function once must leave some out. MATH(sin, x), cos and tan contain a branch and
- * therefore do not vectorise; elementary.h has loops over arrays that do, with the same bits.
+ * The row macros must be defined after this file, which reads the table itself, and
+ * operations.def undefines them. The cast is needed, since BOOL arithmetic happens in int. An
+ * expression uses its operands several times, so x, y and f must be plain variables. Rows from
+ * F to F and from B to B do not depend on INT_BITS, and most others do not depend on
+ * FLOAT_BITS. Code that instantiates all four pairs, but wants each function once, must leave
+ * some out. MATH(sin, x), cos and tan contain a branch and therefore do not vectorise.
+ * elementary.h has loops over arrays that do, with the same bits.
  */
 #ifndef RAVEL_EXPRESSIONS_H
 #define RAVEL_EXPRESSIONS_H
@@ -40,11 +41,11 @@
 #include "cvl/elementary.h"
 #include "tables/tables.h"
 
-/* FLOAT to INT: what does not fit, NaN included, is replaced by the least INT before the
- * conversion, which is therefore defined in C and needs no branch. The bounds are exact in
- * either width. What fits is an integer already; 0 is added since GCC (12, -fno-trapping-math)
- * makes of a conversion there and back a truncation, which gives -0 for what was in (-1, -0].
- */
+/* Converts FLOAT to INT. A number that does not fit, or a NaN, is first replaced by the least
+ * INT, so the conversion is defined in C and needs no branch. The bounds are exact in either
+ * width. A number that fits is an integer already. 0 is added because GCC (12,
+ * -fno-trapping-math) turns a conversion there and back into a truncation, which would give -0
+ * for numbers in (-1, -0]. */
 #ifdef __CUDACC__
 #define RAVEL_INLINE static inline __host__ __device__
 #else

@@ -15,20 +15,20 @@ static const char prefix[] = "cvl-", suffix[] = ".so";
 
 /* ---- folders ---- */
 
-/* Where modules are looked for, in order. */
+/* The folders in which modules are looked for, in order. */
 struct folders {
   char path[3][PATH_MAX];
   unsigned count;
 };
 
-/* The running program, also where no /proc is mounted, as in a chroot. */
+/* Finds the path of the running program, also where no /proc is mounted, as in a chroot. */
 static bool find_program(char path[PATH_MAX]) {
   const char *started = (const char *)(uintptr_t)getauxval(AT_EXECFN);
   return realpath("/proc/self/exe", path) || (started && realpath(started, path));
 }
 
-/* The folder two levels above the running program with `below` behind it; false if that cannot
- * be found out. */
+/* Makes the path of the folder two levels above the running program with `below` behind it.
+ * False if that cannot be found out. */
 static bool beside_program(char path[PATH_MAX], const char *below) {
   if (!find_program(path)) return false;
   for (int levels = 0; levels < 2; levels++) {
@@ -40,7 +40,8 @@ static bool beside_program(char path[PATH_MAX], const char *below) {
   return (size_t)snprintf(path + used, PATH_MAX - used, "/%s", below) < PATH_MAX - used;
 }
 
-/* If this code is in a library, the folder `ravel` beside it; false if it is in the program. */
+/* If this code is in a library, makes the path of the folder `ravel` beside it. False if it is
+ * in the program. */
 static bool beside_library(char path[PATH_MAX]) {
   char program[PATH_MAX];
   Dl_info about;
@@ -76,7 +77,7 @@ static bool is_name(const char *text, size_t length) {
   return true;
 }
 
-/* The first file for the name; false if there is none. */
+/* Finds the first file for the name. False if there is none. */
 static bool find_file(const struct folders *f, const char *name, char path[PATH_MAX]) {
   if (!is_name(name, strlen(name))) return false;
   for (unsigned i = 0; i < f->count; i++) {
@@ -86,8 +87,8 @@ static bool find_file(const struct folders *f, const char *name, char path[PATH_
   return false;
 }
 
-/* Of OUTER:INNER the two names; false if it is no such name, or twice the same: none is over
- * itself. */
+/* The two names of OUTER:INNER. is_pair is false if it has another form, or has the same name
+ * twice. */
 struct pair {
   char outer[PLUGIN_NAME_MAX];
   const char *inner;
@@ -115,7 +116,7 @@ static int compare_names(const void *a, const void *b) {
   return strcmp(a, b);
 }
 
-/* Adds the name that a file's name contains, if it is one and not yet there. */
+/* Adds the name that a file's name contains, unless it is no name or already there. */
 static void add_name(char names[][PLUGIN_NAME_MAX], unsigned *count, const char *file) {
   enum { BEFORE = sizeof prefix - 1, AFTER = sizeof suffix - 1 };
   size_t length = strlen(file);
@@ -149,12 +150,13 @@ unsigned plugin_list(char names[][PLUGIN_NAME_MAX], unsigned most) {
 
 /* ---- opening ---- */
 
-/* What a module exports: the second is over another back end. */
+/* The functions that a module exports. The second opens a back end over another one. */
 typedef const struct cvl_backend *backend_for(uint32_t version);
 typedef const struct cvl_backend *backend_over(uint32_t version,
                                                const struct cvl_backend *inner);
 
-/* The function of this name, as ISO C converts no object to one. */
+/* Finds the function of this name. It is copied into an object, as ISO C does not convert one
+ * to the other. */
 static bool find_function(const char *path, void *library, const char *name, void *function,
                           char why[PLUGIN_WHY_MAX]) {
   void *symbol = dlsym(library, name);
@@ -170,7 +172,7 @@ static bool find_function(const char *path, void *library, const char *name, voi
   return false;
 }
 
-/* inner: NULL, or what holds its vectors. */
+/* inner: NULL, or the back end that holds its vectors. */
 static const struct cvl_backend *plugin_load(const char *path, void *library,
                                              const struct cvl_backend *inner,
                                              char why[PLUGIN_WHY_MAX]) {
@@ -205,7 +207,7 @@ plugin_open_one(const char *name, const struct cvl_backend *inner, char why[PLUG
   }
   void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
   if (!library) {
-    const char *reason = dlerror(); /* begins with the path */
+    const char *reason = dlerror(); /* the message begins with the path */
     snprintf(why, PLUGIN_WHY_MAX, "it cannot be loaded: %.900s", reason ? reason : path);
     return NULL;
   }

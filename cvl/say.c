@@ -1,4 +1,4 @@
-/* say.c - what back ends say to the user. */
+/* say.c - lines from back ends to the user. */
 #include "cvl/cvl.h"
 
 #include <stdio.h>

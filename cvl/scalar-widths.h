@@ -1,17 +1,17 @@
 /* scalar-widths.h - scalar_op_iN_fM, one operation on scalars for one pair of widths, and
- * combined_iN_fM, two elements combined. Included by scalar.c once for each pair, with INT_BITS
+ * combined_iN_fM, two elements combined. scalar.c includes it once for each pair, with INT_BITS
  * and FLOAT_BITS defined.
  *
  * The operation is a switch over the rows of operations.def. Rows with one operand, among them
- * all functions that take long, are functions of their own, so that the switch itself stays
- * small and needs no stack.
+ * all functions that take long, are functions of their own. So the switch itself stays small
+ * and needs no stack.
  */
 #include "cvl/expressions.h"
 
 #define PASTE(a, b, c)  a##_##b##_##c
 #define NAME(a, b, c)   PASTE(a, b, c)
 #define OF_WIDTHS(name) NAME(name, SUFFIX_I, SUFFIX_F)
-#define MEMBER_I        SUFFIX_I /* of the union in cvl_value */
+#define MEMBER_I        SUFFIX_I /* a member of the union in cvl_value */
 #define MEMBER_F        SUFFIX_F
 #define MEMBER_B        b
 #define CLASS_I         CLASS_INT
@@ -63,7 +63,7 @@ static bool OF_WIDTHS(scalar_op)(enum cvl_op op, const struct cvl_value *a,
   const struct cvl_value *last = &a[arity_of[op] - 1];
   switch (ROW(op, class_of[last->elem])) {
 #include "tables/operations.def"
-  default: /* the caller's types are checked: there is such a row */
+  default: /* there is no other row, since the caller's types are checked */
     assert(false && "no row of operations.def for this class");
     *fault = CVL_E_NONE;
     return false;

@@ -1,10 +1,10 @@
-/* scalar.c - values that live in the host's hand: making them, reading them, and one
- * elementwise operation on them.
+/* scalar.c - values that the host holds: makes them, reads them, and executes one elementwise
+ * operation on them.
  *
- * cvl_scalar_op is the machine's fast path for vectors of length 1 and what constants are
- * folded with. Each pair of widths has one function, a single switch over the operation and
- * the class of the last operand whose cases are the rows of operations.def; the expressions
- * are those of the kernels, so the bits are too.
+ * cvl_scalar_op is the machine's fast path for vectors of length 1, and folds constants. Each
+ * pair of widths has one function. It is a single switch over the operation and the class of
+ * the last operand, and its cases are the rows of operations.def. The expressions are those of
+ * the kernels, so the bits are too.
  */
 #include <assert.h>
 
@@ -46,7 +46,8 @@ double cvl_float_of(const struct cvl_value *v) {
   return v->elem == CVL_F32 ? (double)v->as.f32 : v->as.f64;
 }
 
-/* Operands of each operation; data movements have none and are not for scalar_op. */
+/* The number of operands of each operation. Data movements have none, and are not for
+ * scalar_op. */
 static const uint8_t arity_of[OP_COUNT] = {
 #define OPERATION(op, arity, doc) [OP_##op] = arity,
 #include "tables/operations.def"

@@ -1,4 +1,4 @@
-/* superop-check.c - asserts in debug builds what superop.h says of derived members. */
+/* superop-check.c - asserts, in debug builds, that derived members are as superop.h says. */
 #include "base/check.h"
 #include "cvl/superop.h"
 
@@ -17,7 +17,7 @@ static void check_size(const struct superop *op, struct superop_size size) {
   }
 }
 
-/* Values are numbered in the order of their definitions, and used after them. */
+/* Values are numbered in the order of their definitions, and are used after them. */
 static void check_nodes(const struct superop *op) {
   uint32_t next = op->param_count;
   for (uint32_t k = 0; k < op->node_count; k++) {

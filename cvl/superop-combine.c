@@ -9,8 +9,8 @@
 #define TOTAL(k) (SIZE_TOTAL | (k))
 #define COUNT(k) (SIZE_COUNT | (k))
 
-/* Operands of consumers: before these stand the left result of the column and f's value for it.
- */
+/* The positions of operands of consumers. Before these come the left result of the column and
+ * f's value for it. */
 enum { IDENTITY = 2, INDEX = 2, OTHERS = 2 };
 
 static const struct opcode_info rows[SUPEROP_OPS - SUPEROP_COLUMN] = {
@@ -101,11 +101,12 @@ bool superop_has_combinations(const struct superop *op) {
 struct check {
   const struct superop *op;
   const uint32_t *definitions;
-  /* The combination that node k is in. */
+  /* whether node k is in a combination */
   bool inside;
   uint32_t first, columns, ends;
-  uint32_t *hidden; /* of every node: one more than the first node of the combination that alone
-                       knows its results; 0: all do */
+  /* for every node: 0, or one more than the first node of the combination in which its results
+   * are hidden */
+  uint32_t *hidden;
 };
 
 static const char *refuse_column(struct check *c, uint32_t k) {
@@ -143,7 +144,7 @@ static const char *refuse_consumer(struct check *c, uint32_t k) {
   return NULL;
 }
 
-/* Checks node k against the nodes before it; returns what is wrong, or NULL. */
+/* Checks node k against the nodes before it. Returns a message, or NULL. */
 static const char *superop_combine_pass(struct check *c, uint32_t k) {
   const struct superop_node *node = &c->op->nodes[k];
   switch ((enum superop_role)node->role) {
@@ -182,7 +183,7 @@ static bool superop_combine_is_spread_constant(const struct check *c, uint32_t v
   return definition->role == ROLE_SPREAD && definition->operands[0] >= c->op->param_count;
 }
 
-/* Why a value may not be operand i of node k; NULL if it may. */
+/* Returns why a value may not be operand i of node k, or NULL if it may. */
 static const char *superop_combine_refuse_operand(const struct check *c, uint32_t k,
                                                   uint32_t i) {
   const struct superop_node *node = &c->op->nodes[k];
@@ -197,7 +198,8 @@ static const char *superop_combine_refuse_operand(const struct check *c, uint32_
   return "an operand comes from outside of the combination, and is no column of it";
 }
 
-/* What a combination reads lives to its end: f is computed again and again. */
+/* A value that a combination reads is needed up to its end, since f is computed again and
+ * again. */
 static void superop_combine_extend_uses(struct superop *op, const uint32_t *definitions,
                                         uint32_t first, uint32_t last) {
   for (uint32_t k = first; k <= last; k++) {
@@ -210,7 +212,7 @@ static void superop_combine_extend_uses(struct superop *op, const uint32_t *defi
   }
 }
 
-/* An output that is hidden; of none, false. */
+/* Finds an output that is hidden, and its node. False if there is none. */
 static bool find_hidden_output(const struct check *c, uint32_t *node) {
   for (uint32_t i = 0; i < c->op->output_count; i++) {
     const uint32_t v = c->op->outputs[i];

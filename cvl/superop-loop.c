@@ -83,10 +83,11 @@ bool superop_has_loops(const struct superop *op) {
 struct check {
   const struct superop *op;
   const uint32_t *definitions;
-  /* The loop that node k is in. */
+  /* whether node k is in a loop */
   bool inside, tested, any;
   uint32_t first, carried, nexts;
-  uint32_t *loops; /* of every node: one more than the first node of the loop it is hidden in */
+  /* for every node: one more than the first node of the loop it is hidden in */
+  uint32_t *loops;
 };
 
 static bool superop_loop_is_spread_constant(const struct check *c, uint32_t value) {
@@ -95,7 +96,7 @@ static bool superop_loop_is_spread_constant(const struct check *c, uint32_t valu
   return definition->role == ROLE_SPREAD && definition->operands[0] >= c->op->param_count;
 }
 
-/* Why a value may not be an operand of node k; NULL if it may. */
+/* Returns why a value may not be an operand of node k, or NULL if it may. */
 static const char *superop_loop_refuse_operand(const struct check *c, uint32_t k,
                                                uint32_t value) {
   bool param = value < c->op->param_count;
@@ -109,7 +110,7 @@ static const char *superop_loop_refuse_operand(const struct check *c, uint32_t k
              : "an operand comes from outside of the loop and is not carried";
 }
 
-/* Checks node k against the nodes before it; returns what is wrong, or NULL. */
+/* Checks node k against the nodes before it. Returns a message, or NULL. */
 static const char *superop_loop_pass(struct check *c, uint32_t k) {
   const struct superop_node *node = &c->op->nodes[k];
   switch ((enum superop_role)node->role) {
@@ -156,7 +157,7 @@ static const char *superop_loop_pass(struct check *c, uint32_t k) {
   return c->inside ? "a loop may contain elementwise operations only" : NULL;
 }
 
-/* Values that a round reads live to the end of the loop. */
+/* Values that a round reads are needed up to the end of the loop. */
 static void superop_loop_extend_uses(struct superop *op, const uint32_t *definitions,
                                      uint32_t first, uint32_t last) {
   for (uint32_t k = first; k <= last; k++) {

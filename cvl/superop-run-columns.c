@@ -1,5 +1,5 @@
-/* superop-run-columns.c - vector operations for combinations, and the function of one, on all
- * pairs of a level at once.
+/* superop-run-columns.c - vector operations for combinations, and their function on all pairs
+ * of a level at once.
  */
 #include "cvl/superop-run-combine.h"
 
@@ -123,7 +123,8 @@ struct cvl_value comb_where(struct combination *w, struct cvl_value flags, uint6
 
 /* ---- the function ---- */
 
-/* The CONST that value v is a DIST of; NULL of any other value before the combination. */
+/* Returns the CONST that value v is a DIST of, or NULL for any other value before the
+ * combination. */
 static const struct superop_node *superop_run_columns_constant_of(const struct superop *op,
                                                                   uint32_t v) {
   uint32_t k = 0;
@@ -136,7 +137,8 @@ static const struct superop_node *superop_run_columns_constant_of(const struct s
 }
 
 static void note_constant(struct combination *w, uint32_t v) {
-  if (v >= w->r->op->nodes[w->at.first].result) return; /* computed inside */
+  /* it is computed inside the combination */
+  if (v >= w->r->op->nodes[w->at.first].result) return;
   for (uint32_t i = 0; i < w->constant_count; i++) {
     if (w->constants[i] == v) return;
   }
@@ -153,8 +155,8 @@ void comb_find_constants(struct combination *w) {
   for (uint32_t c = 0; c < w->at.count; c++) note_constant(w, comb_consumer(w, c)->operands[1]);
 }
 
-/* The n pairs whose right ones are at `index` of y, and whose left ones before it in x, become
- * the values of the COLUMNs; both have `of` elements. */
+/* Makes n pairs the values of the COLUMNs. Their right elements are at `index` of y, and their
+ * left ones one position before in x. Both have `of` elements. */
 static void set_pairs(struct combination *w, const struct cvl_value *x,
                       const struct cvl_value *y, uint64_t of, struct cvl_value index,
                       uint64_t n) {
@@ -165,7 +167,7 @@ static void set_pairs(struct combination *w, const struct cvl_value *x,
       const struct cvl_value v =
           right ? comb_gather(w, y[c], of, index, n) : comb_gather(w, x[c], of, before, n);
       if (!w->ok) return;
-      w->held_count--; /* it is held there, so that f may overwrite it */
+      w->held_count--; /* the value is held there, so that f may overwrite it */
       to[right] = v;
       to[right].owned = 1;
     }

@@ -1,19 +1,19 @@
-/* superop-run-combine.c - the meaning of combinations: rounds of vector operations.
+/* superop-run-combine.c - the meaning of combinations, as rounds of vector operations.
  *
- * All segments are combined at once. Level k holds T(p, k) of every segment, one segment behind
- * the other: of level k - 1, the combination of each element of odd position in its segment,
- * the *right* one of a pair, with the one before it. That is the sweep upwards. On the way down
- * every level gets its prefixes, P(i + 1) for its element i: a right one has that of its pair
- * on the level above; one of position 0 is its own; any other is combined with the prefix of
- * the one before it. A reduction needs only the prefixes of the last elements of segments, and
- * computes no others.
+ * All segments are combined at once. Level k holds T(p, k) of every segment, one segment after
+ * the other. It is made from level k - 1: each element of odd position in its segment, the
+ * *right* one of a pair, is combined with the one before it. This is the upward sweep. On the
+ * way down every level gets its prefixes, P(i + 1) for its element i. A right element has the
+ * prefix of its pair on the level above. An element of position 0 is its own prefix. Any other
+ * is combined with the prefix of the element before it. A reduction needs only the prefixes of
+ * the last elements of segments, and computes no others.
  *
  * Positions are vectors of INTs, computed beside the columns, and pairs are gathered by packed
- * indices. So f is computed on pairs of the tree alone, and no vector is longer than what is
- * left: a level has at most half of the elements of the one below, whatever the segments are.
+ * indices. So f is computed on pairs of the tree only. No vector is longer than needed: a level
+ * has at most half of the elements of the one below, whatever the segments are.
  *
- * A COMBINE_SCATTER is a reduction of what a stable sort brings together: the defaults, each
- * with the elements that go to it behind it. It is sorted by the position in the result.
+ * A COMBINE_SCATTER is a reduction of segments that a stable sort makes: each default, followed
+ * by the elements that go to it. The sort is by the position in the result.
  */
 #include "cvl/superop-run-combine.h"
 
@@ -25,13 +25,13 @@ static struct cvl_value is_right(struct combination *w, const struct level *l) {
   return comb_map_number(w, OP_EQ, bit, 1, l->n);
 }
 
-/* Of n elements of a vector of positions or lengths, the halves. */
+/* Returns the halves of n elements of a vector of positions or lengths. */
 static struct cvl_value halves(struct combination *w, const struct level *l, struct cvl_value v,
                                uint64_t n) {
   return comb_map_number(w, OP_RSHIFT, comb_gather(w, v, l->n, l->right, n), 1, n);
 }
 
-/* Finds the pairs of a level; their number. */
+/* Finds the pairs of a level. Returns their number. */
 static uint64_t find_pairs(struct combination *w, struct level *l) {
   const uint32_t mark = w->held_count;
   l->right = comb_where(w, is_right(w, l), l->n);
@@ -39,7 +39,7 @@ static uint64_t find_pairs(struct combination *w, struct level *l) {
   return comb_length_of(w, &l->right);
 }
 
-/* The level above l, of n pairs. */
+/* Adds the level above l, of n pairs. */
 static void add_level(struct combination *w, const struct level *l, uint64_t n) {
   struct level *to = &w->levels[w->level_count++];
   struct cvl_value *keep[SUPEROP_COLUMNS_MAX + 2] = {&to->position, &to->length};
@@ -52,7 +52,7 @@ static void add_level(struct combination *w, const struct level *l, uint64_t n) 
   comb_release_others(w, mark, keep, w->at.count + 2);
 }
 
-/* All levels above the lowest. */
+/* Makes all levels above the lowest. */
 static void sweep_up(struct combination *w) {
   w->level_count = 1;
   for (struct level *l = w->levels; w->ok; l++) {
@@ -69,8 +69,8 @@ static struct cvl_value superop_run_combine_is_last(struct combination *w,
   return comb_map(w, OP_EQ, comb_map_number(w, OP_ADD, l->position, 1, l->n), l->length);
 }
 
-/* The indices of elements, neither the first of a segment nor right ones, whose prefixes are
- * wanted. */
+/* Returns the indices of elements whose prefixes are wanted, and that are neither the first of
+ * a segment nor right ones. */
 static struct cvl_value find_others(struct combination *w, const struct level *l) {
   const struct cvl_value bit = comb_map_number(w, OP_AND, l->position, 1, l->n);
   const struct cvl_value left = comb_map_number(w, OP_EQ, bit, 0, l->n);
@@ -80,7 +80,7 @@ static struct cvl_value find_others(struct combination *w, const struct level *l
   return comb_where(w, flags, l->n);
 }
 
-/* From the prefixes of the level above l, those of l: P(i + 1) for element i. */
+/* Turns the prefixes of the level above l into those of l: P(i + 1) for element i. */
 static void descend(struct combination *w, const struct level *l, uint64_t pairs,
                     struct cvl_value *prefix) {
   struct cvl_value *keep[SUPEROP_COLUMNS_MAX], more[SUPEROP_COLUMNS_MAX];
@@ -100,7 +100,8 @@ static void descend(struct combination *w, const struct level *l, uint64_t pairs
   comb_release_others(w, mark, keep, w->at.count);
 }
 
-/* The prefixes of level 0: where all are wanted, else right at last elements only. */
+/* Computes the prefixes of level 0. Unless all are wanted, only those of last elements are
+ * right. */
 static void suite_combine(struct combination *w, struct cvl_value *prefix) {
   sweep_up(w);
   for (uint32_t c = 0; c < w->at.count && w->ok; c++) {
@@ -120,8 +121,8 @@ static struct cvl_value superop_run_combine_operand(const struct combination *w,
   return v;
 }
 
-/* Positions, and lengths where they matter, of the lowest level under d, of `count` segments.
- */
+/* Makes positions, and lengths where they matter, of the lowest level under d, which has
+ * `count` segments. */
 static void superop_run_combine_find_positions(struct combination *w, struct cvl_value d,
                                                uint64_t count) {
   struct level *l = &w->levels[0];
@@ -140,7 +141,7 @@ static void superop_run_combine_find_positions(struct combination *w, struct cvl
   l->length = comb_spread(w, lengths, d);
 }
 
-/* The identity of a column, for each of `count` segments. */
+/* Returns the identity of a column, for each of `count` segments. */
 static struct cvl_value superop_run_combine_identities(struct combination *w, uint32_t column,
                                                        uint64_t count) {
   const struct cvl_value v = superop_run_combine_operand(w, column, 2);
@@ -198,8 +199,8 @@ static void superop_run_combine_scan(struct combination *w, struct cvl_value *ou
 
 /* ---- scattered ---- */
 
-/* The position in the result that each element goes to. Faults: INDEX. What comes of wrong ones
- * is harmless. */
+/* Returns the position in the result that each element goes to. Faults: INDEX. Results for
+ * wrong indices are harmless. */
 static struct cvl_value find_slots(struct combination *w, uint64_t defaults) {
   return comb_move(w, OP_BPERMUTE,
                    (struct cvl_permute){.values = comb_count_up(w, 0, defaults),
@@ -208,7 +209,7 @@ static struct cvl_value find_slots(struct combination *w, uint64_t defaults) {
                                         .d = superop_run_combine_operand(w, 0, 4)});
 }
 
-/* Where n defaults, and the m elements behind them, are when they are sorted by slot. */
+/* Returns where n defaults, and the m elements behind them, are after sorting by slot. */
 static struct cvl_value find_order(struct combination *w, struct cvl_value slots, uint64_t n,
                                    uint64_t m) {
   const struct cvl_value d = cvl_one_segment(n + m);
@@ -222,7 +223,8 @@ static struct cvl_value find_order(struct combination *w, struct cvl_value slots
       &order);
 }
 
-/* The lowest level's positions and lengths; `starts`: where the n defaults are among all. */
+/* Makes the lowest level's positions and lengths. `starts`: where the n defaults are among
+ * all. */
 static void superop_run_combine_find_groups(struct combination *w, struct cvl_value starts,
                                             uint64_t n) {
   const uint64_t all = w->levels[0].n;
@@ -241,7 +243,7 @@ static void superop_run_combine_find_groups(struct combination *w, struct cvl_va
   superop_run_combine_find_positions(w, d, n);
 }
 
-/* Column c, sorted: n defaults and the m elements. */
+/* Returns column c, sorted: n defaults and the m elements. */
 static struct cvl_value superop_run_combine_merge(struct combination *w, uint32_t c,
                                                   struct cvl_value starts, uint64_t n,
                                                   struct cvl_value others, uint64_t m) {
@@ -255,8 +257,7 @@ static struct cvl_value superop_run_combine_merge(struct combination *w, uint32_
   return comb_scatter(w, w->levels[0].x[c], others, m, defaults, n + m);
 }
 
-/* With the defaults in front of the elements of their groups it is a reduction, without empty
- * segments. */
+/* Reduces the groups. Since each begins with its default, no segment is empty. */
 static void scatter_groups(struct combination *w, struct cvl_value slots, uint64_t n,
                            struct cvl_value *out) {
   struct level *l = &w->levels[0];
@@ -297,7 +298,7 @@ static void require_row(struct combination *w, uint32_t k) {
   }
 }
 
-/* Requires that the columns have one length, which everything computed inside has, too. */
+/* Requires that the columns have one length; values computed inside then have it, too. */
 static void require_columns(struct combination *w) {
   const struct superop_node *nodes = w->r->op->nodes;
   const struct cvl_value *first = &w->r->values[nodes[w->at.first].operands[0]];
@@ -316,7 +317,7 @@ static void require_columns(struct combination *w) {
   for (uint32_t k = w->at.first + w->at.count; k < w->at.ends && w->ok; k++) require_row(w, k);
 }
 
-/* Learns what an INT is, and requires that one can hold the positions. Faults: INT_RANGE. */
+/* Finds the type of INT, and requires that it can hold the positions. Faults: INT_RANGE. */
 static void find_int(struct combination *w) {
   struct cvl_value n = {0};
   w->r->site = w->site + w->at.ends;
@@ -353,7 +354,7 @@ static void superop_run_combine_execute(struct combination *w, struct cvl_value 
   }
 }
 
-/* The results become values; the last uses of what was read are over. */
+/* Makes the results values, and releases values whose last use this was. */
 static void superop_run_combine_deliver(struct combination *w, const struct cvl_value *out) {
   const struct superop *op = w->r->op;
   const uint32_t last = w->at.ends + w->at.count - 1;
@@ -383,7 +384,7 @@ bool run_combination(struct run *r, uint32_t *k) {
   w.inside = *r;
   w.inside.values = w.values;
   for (uint32_t v = r->op->nodes[*k].result; v < comb_consumer(&w, 0)->result; v++) {
-    r->values[v].owned = 0; /* never set */
+    r->values[v].owned = 0; /* `owned` was never set */
   }
   superop_run_combine_execute(&w, out);
   if (w.ok) superop_run_combine_deliver(&w, out);

@@ -1,8 +1,8 @@
-/* superop-run-combine.h - a combination while it is executed, and the vector operations it is
- * made of. Private to superop-run-combine.c and superop-run-columns.c.
+/* superop-run-combine.h - the state of a combination while it is executed, and its vector
+ * operations. Private to superop-run-combine.c and superop-run-columns.c.
  *
- * A vector operation holds its result: combination.held has the reference. After a fault, and
- * that is when `ok` is false, operations do nothing and return a value without form.
+ * A vector operation holds its result: combination.held has the reference. After a fault, when
+ * `ok` is false, operations do nothing and return a value without form.
  */
 #ifndef RAVEL_CVL_SUPEROP_RUN_COMBINE_H
 #define RAVEL_CVL_SUPEROP_RUN_COMBINE_H
@@ -11,25 +11,24 @@
 
 enum {
   LEVELS = 64,
-  TEMPORARIES = 64, /* held at a time, beside those of levels */
+  TEMPORARIES = 64, /* held at a time, besides the values of levels */
   HELD = LEVELS * (SUPEROP_COLUMNS_MAX + 4) + TEMPORARIES
 };
 
-/* Vectors of the length n, but for `right`. */
+/* A level of the trees. All vectors have length n, except `right`. */
 struct level {
   uint64_t n;
   struct cvl_value x[SUPEROP_COLUMNS_MAX];
-  struct cvl_value position; /* of each element, in its segment of this level */
-  struct cvl_value length;   /* of that segment */
-  struct cvl_value
-      right; /* the indices of the right ones: as many as the next level has elements */
+  struct cvl_value position; /* position of each element in its segment of this level */
+  struct cvl_value length;   /* length of that segment */
+  struct cvl_value right;    /* indices of the right elements of pairs */
 };
 
 struct combination {
   struct run *r;
   struct superop_combination at;
-  uint64_t site; /* of node 0 */
-  bool scan;     /* all prefixes are wanted; else those of last elements */
+  uint64_t site; /* site of node 0 */
+  bool scan;     /* whether all prefixes are wanted, or only those of last elements */
   bool ok;       /* false after a fault: then nothing is executed any more */
   enum cvl_elem int_elem;
   struct cvl_value held[HELD]; /* references, which `release_to` gives back */
@@ -42,52 +41,55 @@ struct combination {
   uint32_t constant_count;
 };
 
-/* The consumer of a column. */
+/* Returns the consumer of a column. */
 const struct superop_node *comb_consumer(const struct combination *, uint32_t column);
 
 /* ---- what is held ---- */
 
-/* Holds what an operation made; `made` is false after a fault. */
+/* Holds the result of an operation; `made` is false after a fault. */
 struct cvl_value comb_hold(struct combination *, bool made, const struct cvl_value *);
 /* Releases what is held since held_count was `mark`. */
 void comb_release_to(struct combination *, uint32_t mark);
-/* The same, but for the `count` values of `keep`, each of which is held once afterwards. */
+/* Releases the same values, except the `count` values of `keep`, each of which is held once
+ * afterwards. */
 void comb_release_others(struct combination *, uint32_t mark, struct cvl_value *const *keep,
                          uint32_t count);
 
 /* ---- vector operations ---- */
 
-/* The length of a vector; waits. */
+/* Returns the length of a vector. Waits. */
 uint64_t comb_length_of(struct combination *, const struct cvl_value *);
-/* An INT scalar. */
+/* Returns an INT scalar. */
 struct cvl_value comb_number(const struct combination *, int64_t);
-/* A scalar n times; an element for each segment, spread over it. */
+/* Return a scalar repeated n times, and an element for each segment, spread over the
+ * segment. */
 struct cvl_value comb_flat(struct combination *, struct cvl_value, uint64_t n);
 struct cvl_value comb_spread(struct combination *, struct cvl_value, struct cvl_value d);
-/* first, first + 1, ..., n of them. */
+/* Returns first, first + 1, ..., n of them. */
 struct cvl_value comb_count_up(struct combination *, uint64_t first, uint64_t n);
-/* An elementwise operation of two vectors; of one of n elements and a number. */
+/* Execute an elementwise operation on two vectors, and on a vector of n elements and a
+ * number. */
 struct cvl_value comb_map(struct combination *, enum cvl_op, struct cvl_value,
                           struct cvl_value);
 struct cvl_value comb_map_number(struct combination *, enum cvl_op, struct cvl_value, int64_t,
                                  uint64_t n);
-/* A permutation of any form. */
+/* Executes a permutation of any form. */
 struct cvl_value comb_move(struct combination *, enum cvl_op, struct cvl_permute);
-/* n elements of v, which has `of`. */
+/* Returns n elements of v, which has `of` elements. */
 struct cvl_value comb_gather(struct combination *, struct cvl_value v, uint64_t of,
                              struct cvl_value index, uint64_t n);
-/* A copy of `into`, which has `of` elements, with n of them replaced. */
+/* Returns a copy of `into`, which has `of` elements, with n of them replaced. */
 struct cvl_value comb_scatter(struct combination *, struct cvl_value v, struct cvl_value index,
                               uint64_t n, struct cvl_value into, uint64_t of);
-/* The indices of those of n flags that are T. */
+/* Returns the indices of the flags that are T, among n. */
 struct cvl_value comb_where(struct combination *, struct cvl_value flags, uint64_t n);
 
 /* ---- the function ---- */
 
-/* Finds what comb_compute needs. */
+/* Finds the constants that comb_compute needs. */
 void comb_find_constants(struct combination *);
-/* f of n pairs, whose right ones are at `index` of y, and whose left ones are before that in x,
- * both columns of `of` elements; `out`: a value for each column. */
+/* Computes f of n pairs. Their right elements are at `index` of y, and their left ones one
+ * position before in x; both have `of` elements. `out` gets a value for each column. */
 void comb_compute(struct combination *, const struct cvl_value *x, const struct cvl_value *y,
                   uint64_t of, struct cvl_value index, uint64_t n, struct cvl_value *out);
 

@@ -1,12 +1,13 @@
-/* superop-run.c - the meaning of a superoperator: its nodes executed in order, each by the
+/* superop-run.c - the meaning of a superoperator. Its nodes are executed in order, each by the
  * function of the back end for its opcode.
  *
- * A loop is executed on all positions at once: those that have finished keep their carried
+ * A loop is executed on all positions at once; those that have finished keep their carried
  * values.
  *
  * Values held here are marked `owned`. An operation gets the reference with the last use of a
- * value, so that it may overwrite it; but not if the same object occurs twice among its
- * operands or among those of the superoperator, since another use may still need it.
+ * value, so that it may overwrite it. But it does not get it if the same object occurs twice
+ * among its operands or among those of the superoperator, since another use may still need
+ * it.
  */
 #include "cvl/superop-run.h"
 
@@ -38,9 +39,9 @@ static bool require_sizes(struct run *r, const struct superop_node *node) {
 
 /* ---- one node ---- */
 
-/* An elementwise operation on scalars whose result is of the class of its operands, or BOOL:
- * only then do the operands give the widths. Functions of a FLOAT are left to the back end,
- * which may have its own bits. False if it is none of these, or at fault. */
+/* Executes an elementwise operation on scalars whose result is of the class of its operands, or
+ * BOOL. Only then do the operands determine the widths. Functions of a FLOAT are left to the
+ * back end, which may have its own bits. False if it is none of these, or at fault. */
 static bool superop_run_execute_scalar(enum cvl_op op, const struct cvl_value *v, uint32_t n,
                                        struct cvl_value *out) {
   for (uint32_t i = 0; i < n; i++) {
@@ -89,13 +90,14 @@ static bool superop_run_execute(struct run *r, const struct superop_node *node,
   return r->b->apply(r->ctx, r->site, &call, out);
 }
 
-/* Whether operand i of node k may take the reference: this is the last use of the value, and
- * the only one in this node. */
+/* Whether operand i of node k may take the reference. This must be the last use of the value,
+ * and the only one in this node. */
 static bool superop_run_may_take(const struct run *r, uint32_t k, uint32_t i) {
   const struct superop_node *node = &r->op->nodes[k];
   uint32_t value = node->operands[i];
   if (!r->values[value].owned || r->op->last_use[value] != k) return false;
-  if (node->op == OPC_PERMUTE && i == 2) return false; /* is two operands of `permute` */
+  /* the descriptor is two operands of `permute` */
+  if (node->op == OPC_PERMUTE && i == 2) return false;
   for (uint32_t j = 0; j < node->operand_count; j++) {
     if (j != i && node->operands[j] == value) return false;
   }
@@ -128,9 +130,9 @@ bool run_node(struct run *r, uint32_t k) {
 
 struct rounds {
   struct superop_loop at;
-  uint64_t site;           /* of node 0 */
-  struct cvl_value length; /* of the domain: a value that has it */
-  struct cvl_value live;   /* flags: the positions that have not finished; owned: held */
+  uint64_t site;           /* site of node 0 */
+  struct cvl_value length; /* a value that has the length of the domain */
+  struct cvl_value live;   /* flags: the positions that have not finished; if owned, held */
 };
 
 static void set_live(struct run *r, struct rounds *l, struct cvl_value flags) {
@@ -158,7 +160,7 @@ static void superop_run_used(struct run *r, uint32_t k) {
   }
 }
 
-/* The carried values before the first round. */
+/* Sets the carried values before the first round. */
 static bool carry(struct run *r, struct rounds *l) {
   const struct superop_node *nodes = &r->op->nodes[l->at.first];
   l->length = r->values[nodes[0].operands[0]];
@@ -176,8 +178,8 @@ static bool carry(struct run *r, struct rounds *l) {
   return true;
 }
 
-/* WHILE: clears `live` where the flag is F; *any: whether some are left. False after a fault.
- */
+/* Executes WHILE: clears `live` where the flag is F. *any: whether some positions are left.
+ * False after a fault. */
 static bool superop_run_test(struct run *r, struct rounds *l, bool *any) {
   const struct cvl_value *flags = &r->values[r->op->nodes[l->at.test].operands[0]];
   struct cvl_value v[2] = {l->live, *flags}, live = *flags, all, found;
@@ -203,7 +205,7 @@ static bool superop_run_test(struct run *r, struct rounds *l, bool *any) {
   return known;
 }
 
-/* Changes all carried values, at the positions that have not finished. */
+/* Changes all carried values at the positions that have not finished. */
 static bool superop_run_advance(struct run *r, struct rounds *l) {
   struct cvl_value next[SUPEROP_VALUES_MAX];
   const struct superop_node *nodes = &r->op->nodes[l->at.next];
@@ -243,7 +245,7 @@ static bool asked_to_stop(const struct run *r) {
   return r->stop && r->stop->asks && r->stop->asks(r->stop->with);
 }
 
-/* Executes the loop that begins with node `first`; *k: the last node reached. */
+/* Executes the loop that begins with node `first`. *k becomes the last node reached. */
 static bool superop_run_execute_loop(struct run *r, uint32_t first, uint32_t *k) {
   const struct superop *op = r->op;
   struct rounds l = {.at = superop_loop_at(op, first), .site = r->site - first};
@@ -281,7 +283,7 @@ static bool same_object(const struct cvl_value *a, const struct cvl_value *b) {
 }
 
 /* Takes the operands. A reference to an object that occurs more than once among them is kept to
- * the end; *kept says so. */
+ * the end, and *kept becomes true. */
 static void superop_run_take_operands(struct run *r, const struct cvl_value *operands,
                                       bool *kept) {
   uint32_t n = r->op->param_count;

@@ -1,5 +1,5 @@
-/* superop-run.h - a superoperator while its nodes are executed one by one. Private to
- * superop-run*.c.
+/* superop-run.h - the state of a superoperator while its nodes are executed one by one. Private
+ * to superop-run*.c.
  */
 #ifndef RAVEL_CVL_SUPEROP_RUN_H
 #define RAVEL_CVL_SUPEROP_RUN_H
@@ -10,20 +10,20 @@ struct run {
   const struct cvl_backend *b;
   struct cvl_context *ctx;
   const struct superop *op;
-  uint64_t site;            /* of the node being executed */
-  struct cvl_value *values; /* of every number; owned: a reference is held */
+  uint64_t site;            /* site of the node being executed */
+  struct cvl_value *values; /* by value number; if owned, a reference is held */
   const struct cvl_stop *stop;
 };
 
 /* Releases a value if a reference to it is held. */
 void run_give_up(struct run *, uint32_t value);
-/* A size of the row of a node, of its operands. */
+/* Returns a size of the row of a node, of its operands. */
 struct cvl_size run_size(const struct run *, const struct superop_node *, uint8_t size);
-/* Executes node k, which belongs to no combination and is no CARRY, WHILE or NEXT: its results
+/* Executes node k, which belongs to no combination and is no CARRY, WHILE or NEXT. Its results
  * become values. False after a fault. */
 bool run_node(struct run *, uint32_t k);
-/* Executes the combination that begins with node *k (superop-run-combine.c), to whose last node
- * *k is set. False after a fault: then *k is as it was, and nothing it made is held. */
+/* Executes the combination that begins with node *k (superop-run-combine.c), and sets *k to its
+ * last node. After a fault it returns false, *k is unchanged, and nothing it made is held. */
 bool run_combination(struct run *, uint32_t *k);
 
 #endif

@@ -3,8 +3,9 @@
  * superop_complete goes through the nodes once, in order. For every node it looks up how each
  * operand is accessed, checks its kind, translates the sizes of the opcode's row into sizes of
  * parameters, and collects the rules. Sizes that rules make equal are kept in classes (union
- * and find), so that a rule is listed only if those before it do not imply it. What has not the
- * shape of a common domain may have that of copies: then it goes through them again.
+ * and find), so that a rule is listed only if those before it do not imply it. If there is no
+ * common domain, the superoperator may have the shape of copies, and a second pass checks
+ * that.
  */
 #include "cvl/superop.h"
 
@@ -118,10 +119,10 @@ struct shape {
   struct arena *arena;
   struct superop *op;
   const char *why;
-  uint32_t node;  /* being checked */
+  uint32_t node;  /* the node being checked */
   uint8_t *kinds; /* op->kinds, sizes, uses and last_use, writable */
   struct superop_size *sizes;
-  uint32_t *definitions; /* node of every value that is not a parameter */
+  uint32_t *definitions; /* for every value, its node, unless it is a parameter */
   uint32_t *klass;       /* union and find over sizes: see size_key */
   ARRAY(struct superop_rule) rules;
 };
@@ -131,7 +132,7 @@ static const char *kind_name(enum superop_kind kind) {
   return names[kind];
 }
 
-/* "+ INT", for messages. */
+/* Returns a name such as "+ INT", for messages. */
 static const char *node_name(struct shape *s) {
   const struct superop_node *node = &s->op->nodes[s->node];
   const char *word = type_word_text((enum type_word)node->type);
@@ -146,7 +147,7 @@ static bool superop_refuse(struct shape *s, const char *why) {
 
 /* ---- sizes and rules ---- */
 
-/* ONE, and of each parameter its length or total and its number of segments. */
+/* The keys are ONE, and for each parameter its length or total and its number of segments. */
 static uint32_t size_key(struct superop_size size) {
   switch (size.what) {
   case SIZE_LEN:
@@ -162,7 +163,7 @@ static uint32_t superop_class_of(struct shape *s, struct superop_size size) {
   return k;
 }
 
-/* A rule of the node at hand; listed unless it follows from what is listed. */
+/* Adds a rule of the current node, unless it follows from those already listed. */
 static void superop_require(struct shape *s, struct superop_rule r) {
   uint32_t x = superop_class_of(s, r.a), y = superop_class_of(s, r.b);
   if (x == y) return;
@@ -171,14 +172,14 @@ static void superop_require(struct shape *s, struct superop_rule r) {
   *array_push(s->arena, &s->rules) = r;
 }
 
-/* All values of the domain have its length: the first size found for it names it. */
+/* Requires that a size is that of the domain. The first size found names it. */
 static void require_domain(struct shape *s, struct superop_size size) {
   if (s->op->copies) return;
   if (s->op->domain.what == SIZE_UNKNOWN) s->op->domain = size;
   superop_require(s, (struct superop_rule){.a = s->op->domain, .b = size, .of_domain = true});
 }
 
-/* A size of the opcode's row as a size of the node's operands. */
+/* Returns a size of the opcode's row as a size of the node's operands. */
 static struct superop_size size_of(const struct shape *s, const struct superop_node *node,
                                    uint8_t size) {
   switch (SIZE_WHAT(size)) {
@@ -222,7 +223,7 @@ static bool check_constant(struct shape *s, const struct superop_node *node) {
       s, arena_printf(s->arena, "the constant is not of the type of %s", node_name(s)));
 }
 
-/* What a value is, for operands that need something else. */
+/* Describes a value, for operands that need something else. */
 static const char *value_name(const struct shape *s, uint32_t value) {
   if (value < s->op->param_count) return "a parameter";
   enum superop_role role = (enum superop_role)s->op->nodes[s->definitions[value]].role;
@@ -282,7 +283,7 @@ static bool superop_check_operand(struct shape *s, const struct superop_node *no
                                      node_name(s), value, s->op->segments));
 }
 
-/* The node's results become values. */
+/* Makes the node's results values. */
 static void add_results(struct shape *s, const struct superop_node *node, const char *kinds,
                         struct superop_size size) {
   for (uint32_t r = 0; r < node->result_count; r++) {
@@ -374,7 +375,7 @@ static bool check_outputs(struct shape *s) {
   return true;
 }
 
-/* Backwards: a node is cold unless something else than messages has been found to need it. */
+/* Goes backwards: a node is cold unless anything but a message has been found to need it. */
 static void find_cold(struct shape *s) {
   struct superop *op = s->op;
   bool *cold = arena_alloc(s->arena, op->node_count + 1);

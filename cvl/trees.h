@@ -4,10 +4,10 @@
  *
  * FLOAT sums and products depend on the order of combination, so the contract fixes the
  * order (vcode.md, section 21.2). `pad` and `identity` are those of operations.def; `+`
- * stands for the combining expression, its first operand on the left. The reasons: a block
- * must be one contiguous read that a SIMD unit or a warp can do with its lanes side by side;
- * after padding with an exact neutral element every shape is the full one, so short segments
- * skip levels; and all levels are alike, so a device needs one kernel for all.
+ * stands for the combining expression, its first operand on the left. There are three reasons
+ * for this order. A block is one contiguous read, which a SIMD unit or a warp can do with its
+ * lanes side by side. After padding with an exact neutral element every shape is the full one,
+ * so short segments skip levels. All levels are alike, so a device needs one kernel for all.
  *
  * Reduction of x[0..n), CVL_REDUCE_LANES = 32, CVL_REDUCE_BLOCK = 1024:
  *
@@ -23,10 +23,10 @@
  *         x, n = y, number of blocks
  *       return x[0]
  *
- * Exclusive scan of x[0..n), CVL_SCAN_ROW = 8, CVL_SCAN_WINDOW = 32: the same scheme on every
+ * An exclusive scan of x[0..n), CVL_SCAN_ROW = 8, CVL_SCAN_WINDOW = 32, does the same on every
  * level, with windows of 8 on the lowest (one SIMD register) and of 32 above (one warp). Within
  * a window the inclusive prefix is that of Kogge and Stone, in which an element depends only
- * on those before it; position i gets the prefix of all earlier windows, then of its own:
+ * on those before it. Position i gets the prefix of all earlier windows, then of its own:
  *
  *     scan(x, n):                            e = prefix(x, n, 8); e[0] = identity; return e
  *     prefix(x, n, w):
@@ -42,7 +42,7 @@
  *
  * ## The tree that keeps order
  *
- * Functions of a program's own (the combinations of superop.h) are associative but perhaps not
+ * User-defined functions (the combinations of superop.h) are associative but perhaps not
  * commutative, and only nearly associative on FLOATs. For them the order of operands is that of
  * positions, and the tree is the perfect binary tree over positions counted from the start of
  * the segment. f stands for the function, x[0..n) for a segment:
@@ -59,21 +59,20 @@
  *     exclusive scan: e[0] = identity; e[i] = P(i)
  *     inclusive scan: P(i + 1)
  *
- * So P(13) = f(f(T(0, 3), T(8, 2)), x[12]). The identity is never combined. The reasons: a
- * block of any power of two is a subtree, so the tree is independent of the size of blocks, and
- * a processor, a vector register and a thread block may each take what suits them; each level
- * is one elementwise operation on pairs of neighbours; an element depends only on its prefix;
- * and the last element of an inclusive scan, the next one of an exclusive scan and the
- * reduction are the same. It takes n - 1 combinations for a reduction, less than 2 n for a
- * scan. (Blelloch, Prefix sums and their applications, 1990: up-sweep and down-sweep, here for
- * any n.)
+ * So P(13) = f(f(T(0, 3), T(8, 2)), x[12]). The identity is never combined. There are several
+ * reasons for this tree. A block of any power of two is a subtree, so the tree is independent
+ * of the size of blocks. A processor, a vector register and a thread block may each choose a
+ * suitable size. Each level is one elementwise operation on pairs of neighbours. An element
+ * depends only on its prefix. The last element of an inclusive scan, the next one of an
+ * exclusive scan and the reduction are the same. A reduction takes n - 1 combinations, a scan
+ * less than 2 n. (Blelloch, Prefix sums and their applications, 1990: up-sweep and down-sweep,
+ * here for any n.)
  */
 #ifndef RAVEL_CVL_TREES_H
 #define RAVEL_CVL_TREES_H
 
 enum { CVL_REDUCE_LANES = 32, CVL_REDUCE_BLOCK = 1024, CVL_SCAN_ROW = 8, CVL_SCAN_WINDOW = 32 };
-/* What the two lowest levels of a scan have in common: its total is all that those above see.
- */
+/* The two lowest levels of a scan together. The levels above see only their total. */
 enum { CVL_SCAN_TILE = CVL_SCAN_ROW * CVL_SCAN_WINDOW };
 
 #endif

@@ -52,8 +52,7 @@ struct tuning tuning_complete(const struct tuning *asked, unsigned architecture)
 
 bool tuning_concerns(enum tuning_id id, const char *backend) {
   const bool device = strncmp(backend, "cuda", 4) == 0;
-  /* Of what is tuned the device is open from the beginning; and this back end has one kernel.
-   */
+  /* The device of a tuning run is open from the beginning, and this back end has one kernel. */
   if (id == TUNE_CUDA_OPEN_ELEMENTS) return false;
   if (id == TUNE_CUDA_REDUCE_KERNEL && strcmp(backend, "cuda") == 0) return false;
   return (strncmp(rows[id].name, "cuda.", 5) == 0) == device;
@@ -76,7 +75,8 @@ static bool is_blank(char c) {
   return c == ' ' || c == '\t' || c == '\r';
 }
 
-/* The next word of a line from *at on; its length, 0 at the end or at a comment. */
+/* Finds the next word of a line from *at on. Returns its length, 0 at the end or at a
+ * comment. */
 static size_t next_word(const char *line, size_t length, size_t *at) {
   while (*at < length && is_blank(line[*at])) ++*at;
   size_t end = *at;
@@ -101,7 +101,7 @@ static bool is_compiled(const char *name, size_t length) {
   return false;
 }
 
-/* Digits, and perhaps K, M or G. */
+/* Reads digits, and perhaps K, M or G. */
 static bool tuning_read_number(const char *text, size_t length, uint64_t *value) {
   int64_t digits;
   const char *units = "KMG";
@@ -113,7 +113,7 @@ static bool tuning_read_number(const char *text, size_t length, uint64_t *value)
   return true;
 }
 
-/* What may stand there, for messages. */
+/* Describes the legal values, for messages. */
 static void say_legal(const struct tuning_row *row, char *text, size_t size) {
   char least[TUNING_TEXT], most[TUNING_TEXT];
   tuning_text(least, row->least);

@@ -1,10 +1,10 @@
 /* tuning.h - the values of tables/tuning.def: the defaults of an architecture, and those that a
- * text sets. A back end reads them when a context opens (cvl_options.tuning); results depend on
- * none of them.
+ * text sets. A back end reads them when a context opens (cvl_options.tuning). Results do not
+ * depend on them.
  *
  * The text has one value a line, "NAME VALUE", where VALUE may end in K, M or G (times 1024 and
- * so on); # begins a comment. Every line ends with a newline, so that a file that was cut off
- * is found out.
+ * so on); # begins a comment. Every line ends with a newline, so that a truncated file is
+ * detected.
  */
 #ifndef RAVEL_CVL_TUNING_H
 #define RAVEL_CVL_TUNING_H
@@ -27,13 +27,13 @@ enum tuning_id {
   TUNING_COUNT
 };
 
-/* What is compiled in. */
+/* Limits that are compiled in. */
 enum {
 #define COMPILED(id, name, value, doc) COMPILED_##id = value,
 #include "tables/tuning.def"
 };
 
-/* The values by their ids; 0: the default, which of a choice is 0. */
+/* The values by their ids. 0 is the default; the default of a choice is 0 as well. */
 struct tuning {
   uint64_t value[TUNING_COUNT];
 };
@@ -41,31 +41,30 @@ struct tuning {
 struct tuning_row {
   const char *name;
   uint64_t least, most;
-  bool power;  /* of two */
-  bool choice; /* one of several ways: neighbours have nothing to do with each other */
+  bool power;  /* a power of two */
+  bool choice; /* one of several ways: neighbouring values are unrelated */
   const char *doc;
 };
 const struct tuning_row *tuning_info(enum tuning_id);
 
-/* The default where the compute capability, times ten, is `architecture`; of the rows of a CPU
- * it is the same for all. */
+/* Returns the default for a device whose compute capability, times ten, is `architecture`. For
+ * rows of a CPU it is the same for all. */
 uint64_t tuning_default(enum tuning_id, unsigned architecture);
 bool tuning_is_legal(enum tuning_id, uint64_t value);
-/* All values: those that are set in *asked (or NULL), else defaults. */
+/* Returns all values: those that are set in *asked (or NULL), else the defaults. */
 struct tuning tuning_complete(const struct tuning *asked, unsigned architecture);
-/* Whether a search may gain something by the value on a back end of this name: "cpu" by those
- * of a CPU, "cuda" and its relatives by those of a GPU, of other reductions only where there
- * are some. */
+/* Whether a search may gain by this value on a back end of this name. "cpu" may gain by values
+ * of a CPU; "cuda" and its relatives may by those of a GPU. */
 bool tuning_concerns(enum tuning_id, const char *backend);
 
 /* Sets the values that a text names. False with diagnostics that name `file` and the line. */
 bool tuning_parse(const char *file, const char *text, size_t length, struct tuning *,
                   struct diag_list *);
-/* A value as such a text has it: 262144 as "256K". */
+/* Writes a value as such a text has it: 262144 as "256K". */
 enum { TUNING_TEXT = 32 };
 void tuning_text(char text[TUNING_TEXT], uint64_t value);
-/* Prints the whole table as such a text: the values that differ from the defaults as they are,
- * the others, and what is compiled in, as comments. */
+/* Prints the whole table as such a text. Values that differ from the defaults are plain lines.
+ * The others, and what is compiled in, are comments. */
 void tuning_list(const struct tuning *, unsigned architecture, FILE *);
 
 #ifdef __cplusplus

@@ -77,7 +77,8 @@ static void note_gather(struct finding *f, uint32_t k) {
   f->to->analysed[k] = f->to->analysed[index] = true;
 }
 
-/* What a node is analysed for is known when its result has been used. */
+/* Going backwards, a node comes after all that use its result, so it is known if it is
+ * analysed. */
 static void find_analysed(struct finding *f) {
   for (uint32_t k = f->op->node_count; k-- > 0;) {
     const struct superop_node *node = &f->op->nodes[k];

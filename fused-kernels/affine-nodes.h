@@ -7,7 +7,7 @@
 
 #include "cvl/superop.h"
 
-/* Of every node. */
+/* What is known of every node. */
 struct fused_affine_nodes {
   bool *affine; /* affine over runs, if its segments are long enough */
   bool

@@ -32,8 +32,8 @@ struct chunks {
     at.segment = element < 0 ? candidate : d.of(element);
     return is_chunk(d, candidate, at);
   }
-  /* The same in two steps: the element whose segment is meant, or -1 if that is the candidate's
-   * number; then, with that segment, the chunk. */
+  /* The two steps of `find`. element_of returns an element of the candidate's segment, or -1 if
+   * the candidate is the segment's number. is_chunk, with that segment, returns the chunk. */
   HD int64_t element_of(const segments &d, int64_t candidate) const {
     if (candidate >= firsts) return (candidate - firsts) << bits;
     const int64_t tile = (int64_t)1 << long_bits, first = candidate << long_bits;

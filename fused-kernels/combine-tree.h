@@ -148,8 +148,8 @@ static inline uint64_t NAME(even)(const uint64_t *offsets, uint64_t count) {
   return differs || count * n > NAME(MOST) || (n > NAME(GROUP) && n % NAME(GROUP) != 0) ? 0 : n;
 }
 
-/* The same for all segments at once, which have n elements each, so that there are whole
- * vectors however short they are. */
+/* Reduces all segments at once. They have n elements each, so that there are whole vectors
+ * however short they are. */
 static void NAME(reduce_even)(struct NAME(arrays) x, uint64_t n, uint64_t count,
                               struct NAME(arrays) to) {
   COLUMNS(ROOM)
@@ -214,7 +214,8 @@ static inline void NAME(prefixes)(struct NAME(arrays) x, uint64_t n, _Bool any,
   if (n >= 7) NAME(put)(out, 7, NAME(f)(NAME(get)(out, 6), NAME(get)(x, 6)));
 }
 
-/* The same of n whole groups, before which something comes: before[i] before group i. */
+/* Computes prefixes of n whole groups. before[i] is the combination of what comes before group
+ * i. */
 static inline void NAME(group_prefixes)(struct NAME(arrays) x, uint64_t n,
                                         struct NAME(arrays) before, struct NAME(arrays) out) {
   INDEPENDENT

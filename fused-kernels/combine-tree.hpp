@@ -170,13 +170,14 @@ HERE inline int64_t tree_roots(const segments &d, int64_t position, int bits) {
   return tiles * TREE_BITS;
 }
 
-/* Of n entries in lanes, upwards: the lane that has the root of 2^k of them. */
+/* Returns the lane that has the root of 2^k entries, after n entries in lanes were combined
+ * upwards. */
 HERE inline int tree_root_lane(int n, int k) {
   return (n >> k << k) - 1;
 }
 
-/* Of one block of a reduction: what becomes of the totals of its rows, and of the entries of a
- * row that is not whole. */
+/* Stores the totals of the rows of a block of a reduction, and the entries of a row that is not
+ * whole. */
 template <class C, class B> struct reduced_block {
   using item = typename C::item;
   using items = items_of<C, B>;

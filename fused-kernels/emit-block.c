@@ -30,7 +30,7 @@ static const char *emit_block_type_of(const struct block *b, uint32_t v) {
   return emit_type(b->widths, (enum superop_kind)b->op->kinds[v]);
 }
 
-/* Of a variable that holds what is computed. */
+/* Returns the C type of a variable with computed elements of value v. */
 static const char *emit_block_variable_type_of(const struct block *b, uint32_t v) {
   return emit_variable_type(b->widths, (enum superop_kind)b->op->kinds[v]);
 }
@@ -82,7 +82,8 @@ static bool has_reduced(const struct block *b) {
   return false;
 }
 
-/* What a gather reads; between several segments also where they begin, and their lengths. */
+/* Declares what a gather reads; for several segments, also where they begin, and their
+ * lengths. */
 static void declare_gather(const struct block *b, uint32_t v) {
   fprintf(b->out,
           "  const struct fused_gathered *gathered%u = in[%u];\n"
@@ -128,7 +129,7 @@ static void declarations(const struct block *b) {
   }
 }
 
-/* What a loop over the positions computes. */
+/* What a loop over the positions computes: */
 enum pass {
   PASS_NEAR,  /* everything, with sin and the like right for arguments that are not large */
   PASS_WHOLE, /* everything, but not which flags of ASSERTs are false */
@@ -307,8 +308,9 @@ static void give_lanes(const struct block *b) {
   }
 }
 
-/* The same, row by row, for reductions. Rows that are not whole come one by one: the last of
- * the block, and where the caller's run of positions begins or ends within one. */
+/* Writes the positions row by row, for reductions. Rows that are not whole are computed one by
+ * one: the last row of the block, and rows in which the caller's run of positions begins or
+ * ends. */
 static void emit_block_rows(const struct block *b) {
   take_lanes(b);
   fputs(

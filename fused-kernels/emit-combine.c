@@ -20,7 +20,7 @@ static const struct superop_node *emit_combine_column(const struct combination *
   return &c->op->nodes[c->at.first + i];
 }
 
-/* What combine-tree.h wants to know. */
+/* Writes the macros that combine-tree.h needs. */
 static void emit_combine_define(const struct combination *c, const char *name) {
   fprintf(c->out, "#define NAME(x) %s_##x\n#define COLUMNS(X)", name);
   for (uint32_t i = 0; i < c->at.count; i++) {

@@ -8,8 +8,8 @@
 
 /* "int64_t", "double", "uint8_t": elements of a kind other than SEGDES. */
 const char *emit_type(struct widths, enum superop_kind kind);
-/* The same for a variable that holds what is computed: "_Bool". Compilers keep that as a mask
- * of the width of what it came from, whereas they convert each uint8_t to a byte. */
+/* The C type of a variable with computed elements: "_Bool" for BOOL. Compilers keep that as a
+ * mask of the width of its operands, whereas they convert each uint8_t to a byte. */
 const char *emit_variable_type(struct widths, enum superop_kind kind);
 /* A literal of exactly this value. */
 void emit_literal(const struct cvl_value *, FILE *);
@@ -24,7 +24,7 @@ void emit_combination_name(const struct combine_row *, FILE *);
 /* An expression or a condition; operands[0 .. count) are C expressions without effect that need
  * no parentheses: of x, of x and y, or of f, x and y. */
 void emit_expression(const char *text, unsigned count, const char *const *operands, FILE *);
-/* The same for a map node whose operand values v are written vV. */
+/* Writes the expression of a map node, in which operand value v is written vV. */
 void emit_map(const char *text, const struct superop_node *, FILE *);
 
 /* Writes node k of a loop, whose values v are vV: a `for` around the nodes between CARRY and
@@ -61,7 +61,8 @@ struct emit_needs {
   bool functions; /* exp, sin ...: the elementary functions */
 };
 void emit_add_needs(struct emit_needs *, const struct superop *);
-/* What a C file needs before its expressions: includes, macros, the elementary functions. */
+/* Writes the beginning of a C file with expressions: includes, macros, the elementary
+ * functions. */
 void emit_prelude(struct widths, FILE *);
 
 #endif

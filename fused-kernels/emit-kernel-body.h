@@ -21,7 +21,7 @@ const char *body_type(const struct body *, uint32_t v);
 bool body_is_checked(const struct fused_kernel *);
 /* How many results of a thread there are at a time: the constant `unroll`. */
 unsigned body_unrolled(const struct fused_kernel *);
-/* What at() takes besides the position: `, sK`, or nothing. */
+/* Writes the argument of at() that follows the position: `, sK`, or nothing. */
 void body_segment(const struct body *, char more[16]);
 
 /* Whether a parameter is loaded at the position. */

@@ -83,7 +83,7 @@ bool fused_copy_is_fit(const struct superop *op) {
 
 /* ---- the plan ---- */
 
-/* What a value takes. */
+/* Notes what computing a value reads. */
 static void emit_kernel_copy_need(struct fused_kernel *k, uint32_t v);
 
 static void need_segments(struct fused_kernel *k, uint32_t d, bool looked_up) {

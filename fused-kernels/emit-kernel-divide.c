@@ -44,7 +44,8 @@ static bool is_listed(const struct superop *op, uint32_t k) {
   return false;
 }
 
-/* What the kernels for PACKs leave: how many there are. A warp of a block is for each list. */
+/* Sets what the kernels for PACKs leave to others, and returns how many kernels there are. In a
+ * block, one warp serves each list. */
 static uint32_t with_packs(const struct superop *op, unsigned leave[FUSED_KERNELS]) {
   uint32_t lists = 0;
   bool reduces = false;

@@ -124,7 +124,7 @@ static void emit_kernel_groups_fold(const struct body *b) {
   }
 }
 
-/* What a segment of `length` has, where lane 0 has combined it. */
+/* Writes the result of a segment of `length`, which lane 0 has combined. */
 static void emit_kernel_groups_give(const struct body *b, const char *indent) {
   for (uint32_t i = 0; i < b->k->member_count; i++) {
     if (!is_reduced(b->k, i)) continue;

@@ -46,8 +46,7 @@ static void add_tree_members(struct fused_kernel *k, uint32_t i) {
   emit_kernel_plan_add_member(k, MEMBER_RESULTS, i, node->result);
 }
 
-/* What the kernel does besides maps, and how: by slots or groups where something is combined
- * inside. */
+/* Plans the work of the kernel besides maps, and how it combines: by slots or by groups. */
 static void kernel_plan_nodes(struct fused_kernel *k, unsigned leave) {
   for (uint32_t i = 0; i < k->op->node_count; i++) {
     const struct superop_node *node = &k->op->nodes[i];
@@ -153,7 +152,8 @@ static bool *consumers_elsewhere(struct arena *arena, const struct superop *op,
   return is;
 }
 
-/* What the kernels of these consumers check, the one for the rest need not. */
+/* Marks the nodes that kernels of these consumers check, so that the kernel for the rest need
+ * not. */
 static void checks_elsewhere(struct arena *arena, const struct superop *op, bool *is) {
   unsigned leave[FUSED_KERNELS];
   const uint32_t kernels = fused_kernels(op, leave);
@@ -228,7 +228,7 @@ static bool end_source(struct fused_source *s) {
   return true;
 }
 
-/* Which of the kernels of a superoperator. */
+/* The choice of one of the kernels of a superoperator. */
 struct choice {
   bool copies;
   uint32_t number; /* of copies */

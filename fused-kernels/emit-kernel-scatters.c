@@ -36,7 +36,8 @@ static bool emit_kernel_scatters_is_first(const struct superop *op, uint32_t k) 
   return op->nodes[k].role == ROLE_SCATTER;
 }
 
-/* What a group needs of its sources' positions, and what of that its superoperator computes. */
+/* The values that a group needs at its sources' positions, and which of these its superoperator
+ * computes. */
 struct needs {
   bool wanted[SUPEROP_VALUES_MAX];
   size_t computed; /* bytes of an element */
@@ -182,7 +183,7 @@ static void emit_kernel_scatters_rest(const struct body *b, uint32_t k, uint32_t
             node->operands[defaults]);
 }
 
-/* What finds positions: not where values are fetched. */
+/* Writes the functions that find positions. A kernel that fetches values does not need them. */
 static void emit_kernel_scatters_positions(const struct body *b) {
   const struct superop_node *node = &b->op->nodes[b->k->scatter];
   const struct permute_operands p = permute_operands((enum opcode)node->op);

@@ -132,7 +132,7 @@ static struct sum emit_kernel_stencil_plan_sum_of(const struct superop *op,
   }
 }
 
-/* Of every value; a parameter may have the positions themselves. */
+/* Returns the sum of every value. A parameter may have the positions themselves. */
 static struct sum *find_sums(struct arena *arena, const struct superop *op) {
   struct sum *of = arena_alloc(arena, (op->value_count + 1) * sizeof *of);
   for (uint32_t v = 0; v < op->param_count; v++) {

@@ -12,7 +12,7 @@
 
 /* ---- where groups begin ---- */
 
-/* What an index without its boundary consists of. */
+/* The parts of an index without its boundary. */
 struct needed {
   bool node[SUPEROP_VALUES_MAX];   /* to be evaluated */
   bool load[SUPEROP_VALUES_MAX];   /* parameters with positions */

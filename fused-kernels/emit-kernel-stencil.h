@@ -30,7 +30,7 @@
 
 #include "fused-kernels/emit-kernel-body.h"
 
-/* What the choice and the windows depend on. None was measured on a GPU. */
+/* Limits for the choice and the windows. None was measured on a GPU. */
 enum {
   STENCIL_LEAST_BYTES = 16 << 10, /* with a smaller cuda.stencil-bytes there are no windows */
   STENCIL_LEAST_POSITIONS = 256,  /* of a block, at least: a window of 8 bytes for each of the

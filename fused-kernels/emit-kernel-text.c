@@ -60,7 +60,7 @@ static const char plain_text[] =
     "  return u >> 31 != 0;\n"
     "}\n\n";
 
-/* What the reduction of large arguments does with integers of 128 bits. */
+/* Operations of 128-bit integers that the reduction of large arguments needs. */
 static const char wide_text[] =
     "#if defined(__CUDACC__) || defined(__CUDACC_RTC__)\n"
     "struct uint128 {\n"

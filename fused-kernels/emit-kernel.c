@@ -352,7 +352,7 @@ void body_lane(const struct body *b) {
   fputs("  }\n\n", b->out);
 }
 
-/* Of a slot at most: their number is small. */
+/* Writes the loop of a lane over at most a slot, so that 32 bits count its positions. */
 void body_lane_loop(const struct body *b) {
   char more[16];
   body_segment(b, more);

@@ -136,15 +136,15 @@ enum { FUSED_BLOCK_THREADS = 256, FUSED_GROUP_WARPS = FUSED_BLOCK_THREADS / 32 }
  *                     `written`
  *   SHORT_SEGMENTS    reductions by groups; not with combinations
  *   PACK_INSIDE       the kernel packs, too; no reductions and combinations
- *   PACK_ONLY         likewise, and nothing else: the rest is another kernel's
- *   PACK_ELSEWHERE    PACKs are another kernel's
+ *   PACK_ONLY         the kernel only packs; another kernel does the rest
+ *   PACK_ELSEWHERE    another kernel does the PACKs
  *   SCAN_ONLY(k)      the kernel computes what scan k needs, and scans that: scans.hpp
- *   SCAN_LONG         of segments of more than a chunk; else of all others
- *   SCANS_ELSEWHERE   scans that have a kernel of their own are not this one's
+ *   SCAN_LONG         it scans segments of more than a chunk; without this bit, all others
+ *   SCANS_ELSEWHERE   other kernels do the scans that have kernels of their own
  *   SCATTER_ONLY(k)   the kernel computes what the group of scatter k needs, and scatters that:
- *                     scatters.hpp; if it is not of PERMUTEs, there are two:
+ *                     scatters.hpp. A group that is not of PERMUTEs has two kernels:
  *   SCATTER_CLAIMS, SCATTER_FETCHES
- *   SCATTERS_ELSEWHERE  groups that have kernels of their own are not this one's */
+ *   SCATTERS_ELSEWHERE  other kernels do the groups that have kernels of their own */
 enum {
   LEAVE_NOTHING = 0,
   LEAVE_SPREADS = 1,
@@ -238,10 +238,10 @@ struct fused_source {
  * False if memory fails. */
 bool fused_source_make(const struct superop *, struct widths, unsigned leave,
                        const struct tuning *, const char *name, struct fused_source *);
-/* The same of a kernel of copies. */
+/* Does the same for a kernel of copies. */
 bool fused_source_make_copy(const struct superop *, uint32_t number, struct widths,
                             const struct tuning *, const char *name, struct fused_source *);
-/* The same of a kernel of a combination. */
+/* Does the same for a kernel of a combination. */
 bool fused_source_make_tree(const struct superop *, uint32_t first, enum fused_tree,
                             struct widths, const char *name, struct fused_source *);
 void fused_source_free(struct fused_source *);

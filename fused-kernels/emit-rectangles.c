@@ -95,7 +95,7 @@ static const char *emit_rectangles_type_of(const struct rectangles_text *t, uint
   return emit_type(t->widths, (enum superop_kind)t->op->kinds[v]);
 }
 
-/* Of a variable that holds what is computed. */
+/* Returns the C type of a variable with computed elements of value v. */
 static const char *emit_rectangles_variable_type_of(const struct rectangles_text *t,
                                                     uint32_t v) {
   return emit_variable_type(t->widths, (enum superop_kind)t->op->kinds[v]);
@@ -140,7 +140,7 @@ static void declare_loads(const struct rectangles_text *t) {
   }
 }
 
-/* What is the same at all positions of a row, or a progression there. */
+/* Declares a value that is the same at all positions of a row, or a progression there. */
 static void declare_known(const struct rectangles_text *t, uint32_t k) {
   const uint32_t v = t->op->nodes[k].result;
   const char *type = emit_rectangles_type_of(t, v);

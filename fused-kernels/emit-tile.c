@@ -173,7 +173,7 @@ static bool finds_bounds(const struct tile_text *t, uint32_t k) {
   return true;
 }
 
-/* What gathers and INDEXes of a stage need besides operands. */
+/* Writes what gathers and INDEXes of a stage need besides operands. */
 static void prepare_stage(const struct tile_text *t, uint32_t stage) {
   for (uint32_t k = 0; k < t->op->node_count; k++) {
     const uint32_t v = t->op->nodes[k].result;
@@ -326,7 +326,8 @@ static bool has_flags(const struct superop_node *node) {
   return node->op == OPC_FPERMUTE || node->op == OPC_DFPERMUTE;
 }
 
-/* What is written elsewhere goes to a variable: no branch, which nothing would foresee. */
+/* Writes to memory or, for elements that go elsewhere, to a variable. There is no branch, which
+ * would be unpredictable. */
 static void print_writes(const struct tile_text *t, const struct superop_node *node) {
   if (node->op == OPC_PERMUTE) {
     fputs("    if (j >= s->count) continue;\n"

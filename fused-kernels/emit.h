@@ -23,7 +23,7 @@ void fused_emit_cuda(struct arena *, const struct superop *const *, uint32_t cou
  * the identity changes nothing. */
 bool fused_may_scan(const struct superop *, uint32_t node);
 
-/* What the function of rectangles does about a node. */
+/* How the function of rectangles treats a node. */
 enum fused_rectangle_task {
   RECTANGLE_NOTHING,
   RECTANGLE_AFFINE, /* it is given the result: a progression, or the same everywhere */
@@ -200,8 +200,8 @@ void fused_emit_scan(const struct superop *, uint32_t node, struct widths, const
  * N that it executes, `loopN` of each loop that begins with node N, `combineN_apply` and so on
  * of each combination; and `blockS` of each stage S, and `fold`, which `tile` calls. */
 void fused_emit_functions(const struct fused_functions *, struct widths, FILE *);
-/* The same without the prelude, of names that begin with `prefix`, so that a file has the
- * functions of many superoperators. */
+/* Writes the functions without the prelude, with names that begin with `prefix`, so that a file
+ * can have the functions of many superoperators. */
 void fused_emit_named(const struct fused_functions *, struct widths, const char *prefix,
                       FILE *);
 
@@ -216,8 +216,8 @@ void fused_emit_cpu(struct arena *, const struct superop *const *, uint32_t coun
 enum { FUSED_NAME_MAX = 100 };
 void fused_functions_prefix(const char *text, size_t length, char prefix[FUSED_NAME_MAX]);
 
-/* What a C compiler must be given besides: floating point as everywhere in the program, or the
- * bits would differ. */
+/* Flags for the C compiler. Floating point must work as everywhere in the program, or the bits
+ * would differ. */
 #define FUSED_C_FLAGS                                                                          \
   "-O3", "-ffp-contract=off", "-fno-math-errno", "-fno-trapping-math", "-std=c11", "-w",       \
       "-fPIC", "-shared"

@@ -236,7 +236,7 @@ template <class F, class B> struct packing_tile {
     });
   }
 
-  /* What only the last tile knows: the number of all that are kept. */
+  /* Stores the number of all kept elements, which only the last tile knows. */
   HD void finish() {
     auto &m = block.shared;
     block.each([&](int t) {

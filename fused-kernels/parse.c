@@ -197,7 +197,7 @@ static bool kernel_parse_value(struct parser *p, uint32_t *out) {
   return true;
 }
 
-/* What follows CONST T. */
+/* Parses the literal after CONST T. */
 static bool parse_literal(struct parser *p, struct superop_node *node) {
   const struct scan_token *t = &p->token;
   struct widths w = p->program->widths;
@@ -232,7 +232,7 @@ static bool parse_literal(struct parser *p, struct superop_node *node) {
   return true;
 }
 
-/* What follows ASSERT. */
+/* Parses the text after ASSERT. */
 static bool assertion_text(struct parser *p, struct superop_node *node) {
   const struct scan_token *t = &p->token;
   if (t->kind != SCAN_STRING) {

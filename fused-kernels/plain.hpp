@@ -50,7 +50,7 @@ template <class F> __device__ void map_plain(const F &f, int64_t first) {
   RAVEL_UNROLL
   for (int k = 0; k < F::unroll; k++) f.put(first + k * MAP_THREADS, r[k]);
 }
-/* As run_map in prelude.hpp: whole tiles come first. */
+/* Does what run_map in prelude.hpp does; whole tiles come first. */
 template <class F> __device__ void run_plain_map(const F &f, int64_t n) {
   const map_tiles tiles(n, F::unroll, gridDim.x);
   int64_t b = blockIdx.x;

@@ -168,13 +168,13 @@ struct segments {
     if (ranks == nullptr) return search(i, 0, count - 1);
     return within(ranks[i >> 6], i);
   }
-  /* The same of segments of equal length. */
+  /* Does what `of` does for segments of equal length. */
   HD int64_t of_equal(int64_t i) const {
     if (count == 1) return 0;
     if ((uint64_t)(i | equal) >> 32 == 0) return (int64_t)((uint32_t)i / (uint32_t)equal);
     return i / equal;
   }
-  /* The same, where the word of the directory that i lies in is at hand. */
+  /* Does what `of` does, given the word of the directory that i lies in. */
   HD int64_t within(const rank_word &w, int64_t i) const {
     const int64_t s = w.first() + count_begun(w, i);
     return w.counts() ? s : (int64_t)numbers[(i >> 6) + s];
@@ -598,7 +598,8 @@ struct walk {
 HD inline void thread_starts(int64_t) {}
 HD inline void block_starts(int64_t) {}
 HD inline void phase_ends() {}
-/* Which register is meant: a device has only that of the running thread. */
+/* Returns the number of a register in the array. A device has only the register of the running
+ * thread. */
 HD inline int own_register(int t) {
   return t;
 }
@@ -627,7 +628,7 @@ template <class F> struct host_block {
     phase_ends();
   }
   template <class G> HD void each_warp(G g) { each(g); }
-  /* What all threads have in a register. */
+  /* Returns the value that all threads have in a register. */
   template <class T> HD T uniform(const reg<T> &x) {
     expect_uniform(x.of, F::threads);
     return x.of[0];
@@ -667,7 +668,7 @@ template <class F> struct host_block {
     const reg<T> old = from;
     for (int t = 0; t < F::threads; t++) to.of[t] = old.of[t / WARP * WARP + k];
   }
-  /* The same of a lane that each thread chooses. */
+  /* Broadcasts a lane that each thread chooses. */
   template <class T>
   HD void broadcast(reg<T> &to, const reg<T> &from, const reg<int32_t> &lane) {
     const reg<T> old = from;
@@ -688,7 +689,8 @@ template <class F> struct host_block {
   }
 };
 
-/* What `launch` (cvl-cuda/launch.hpp) calls where there is no device: all of a kernel. */
+/* Runs a whole kernel on the host. `launch` (cvl-cuda/launch.hpp) calls it where there is no
+ * device. */
 template <class F> void run_n_on_host(const void *body, int64_t n, const order *o) {
   const F &f = *(const F *)body;
   if (o->direction > 0) {

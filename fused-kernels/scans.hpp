@@ -100,9 +100,9 @@ template <class C, class T> HD T padding_of(const eight<T> &) {
 
 /* ---- elements ---- */
 
-/* Of n elements from `begin` on those at k + q * step, for eight q, to store(q, element); the
- * padding where there is none. The last element is computed instead of none, since loads behind
- * a test wait for those before it. */
+/* Loads elements k + q * step, for eight q, of n elements from `begin` on, and calls store(q,
+ * element). Elements that do not exist are padding; the last element is computed in their
+ * place, since loads behind a test would wait for those before it. */
 template <class C, class X, class F>
 HD void load_eight(const X &x, int64_t begin, int32_t n, int32_t k, int step, F store) {
   if (n <= 0) return;
@@ -286,7 +286,7 @@ template <class C, class X = operand<typename C::type>> struct scan_chunks {
     at.segment = block.uniform(segment);
     return longer.is_chunk(d, candidate, at);
   }
-  /* What stands before a chunk of the segment at `start`. */
+  /* Returns the prefix before a chunk of the segment at `start`. */
   template <class B> HD T before(B &block, int64_t start, int64_t number, bool goes_on) const {
     auto &m = block.shared;
     typename B::template reg<T> v;
@@ -506,8 +506,8 @@ template <class C, class X = operand<typename C::type>> struct scan_pass {
 
   /* ---- prefixes ---- */
 
-  /* Of the elements that a thread sees the inclusive prefixes in their windows; of those before
-   * its own what it needs for these. */
+  /* Computes the inclusive prefixes, in their windows, of the elements that a thread sees. Of
+   * the elements before its own it computes only what these need. */
   HD static void see(shared &m, int t, uint32_t windows, T (&a)[SEEN]) {
     const int here = t * SCAN_ROW + LEAD;
     if ((windows & ((1u << SEEN) - 1)) == 1u << BEFORE) { /* its own are a window */
@@ -539,7 +539,7 @@ template <class C, class X = operand<typename C::type>> struct scan_pass {
     }
   }
 
-  /* What a thread sees at its own element q, which is no constant. */
+  /* Returns the value at the thread's own element q, which is no constant. */
   HD static T chosen(const T (&a)[SEEN], int q) {
     T x = a[BEFORE];
     RAVEL_UNROLL
@@ -616,8 +616,8 @@ template <class C, class X = operand<typename C::type>> struct scan_pass {
     }
   }
 
-  /* What stands, in its segment, before the window that a group's first element is in, and
-   * before the next one. */
+  /* Computes the prefix, in its segment, before the window that contains a group's first
+   * element, and before the next window. */
   template <class B, class G, class V>
   HD void before_windows(B &block, const G &group, int32_t n, V &first, V &second) const {
     typename B::template reg<int32_t> number, row, lane;

@@ -40,7 +40,7 @@ template <class F> HD int64_t address_of(const F &f, int64_t i, const typename F
   return !f.on(r) ? (int64_t)NOWHERE : inside ? f.far().start(s) + x : (int64_t)AT_FAULT;
 }
 
-/* Of source i, whose index is r's. */
+/* Reports source i, whose index is in r. */
 template <class F>
 HD void report_source(const F &f, int kind, int64_t i, const typename F::results &r) {
   const int64_t s = f.near().of(i);
@@ -74,9 +74,9 @@ template <class F> struct permuting : sources_of<F> {
       f.move(x.r, x.to);
       return;
     }
-    /* Of the two the later one is at fault. The lowest report is the lowest duplicate, in
-     * whatever order threads run: whichever of the two lowest sources of a position comes last
-     * finds the claim of the other. */
+    /* The later one of the two is at fault. The lowest report is the lowest duplicate, in
+     * whatever order threads run: of the two lowest sources of a position, the one that comes
+     * last finds the claim of the other. */
     const int64_t later = i > (int64_t)other ? i : (int64_t)other;
     report_source(f, LATE_FAULT, later, f.at(later));
   }

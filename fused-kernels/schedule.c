@@ -93,7 +93,7 @@ static bool schedule_is_elsewhere(const struct fused_schedule *s, uint32_t k) {
 
 /* ---- steps ---- */
 
-/* Of a node outside loops and combinations. */
+/* Returns the step of a node outside loops and combinations. */
 static enum fused_step schedule_step_of(const struct superop *op, uint32_t k) {
   switch ((enum superop_role)op->nodes[k].role) {
   case ROLE_CONST: return STEP_CONST;
@@ -178,7 +178,8 @@ static void schedule_need(struct scheduler *p, uint32_t v) {
   if (k == SUPEROP_NONE || p->steps[k] != STEP_CONST) p->memory[v] = true;
 }
 
-/* What the lowest level of a combination needs: the column, the identity, the descriptor. */
+/* Marks what the lowest level of a combination needs: the column, the identity, the
+ * descriptor. */
 static void need_column(struct scheduler *p, const struct superop_node *node) {
   struct fused_schedule *s = p->s;
   s->read[fused_combined(p->op, node)] = true;
@@ -187,7 +188,7 @@ static void need_column(struct scheduler *p, const struct superop_node *node) {
     s->read[node->operands[2]] = true;
 }
 
-/* What a node inside, or one for reports, needs of its operands. */
+/* Marks the operands that a node inside, or one for reports, needs. */
 static void need_inside(struct scheduler *p, uint32_t k) {
   const struct superop_node *node = &p->op->nodes[k];
   if (fused_is_tree(node)) {
@@ -202,8 +203,8 @@ static void need_inside(struct scheduler *p, uint32_t k) {
   }
 }
 
-/* What a node that is apart needs: elements in memory. Constants of a combination's function
- * are in its text, its columns are those of its consumers. */
+/* Marks the operands that a node apart needs as elements in memory. Constants of a
+ * combination's function are in its text, and its columns are those of its consumers. */
 static void need_apart(struct scheduler *p, uint32_t k) {
   const struct superop_node *node = &p->op->nodes[k];
   const bool tree = fused_is_tree(node);
@@ -216,8 +217,8 @@ static void need_apart(struct scheduler *p, uint32_t k) {
   }
 }
 
-/* What an ASSERT that is proven would need: where nothing is dropped, its flags are computed.
- */
+/* Marks what an ASSERT that is proven would need. If nothing is dropped, its flags are
+ * computed. */
 static void need_proven(struct scheduler *p, const struct superop_node *node) {
   p->s->needed[node->operands[0]] = true;
   for (unsigned i = 1; i < node->operand_count; i++) p->s->reported[node->operands[i]] = true;
@@ -434,7 +435,7 @@ bool fused_schedule_looks_up(const struct fused_schedule *s, uint32_t descriptor
   return false;
 }
 
-/* What node j, or the report of ASSERT k itself, needs. */
+/* Adds what node j, or the report of ASSERT k itself, needs. */
 static void add_to_report(const struct fused_schedule *s, uint32_t k, uint32_t j, bool *wanted,
                           struct fused_report *r) {
   const struct superop_node *node = &s->op->nodes[j];

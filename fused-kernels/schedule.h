@@ -17,7 +17,7 @@
 
 /* ---- the description of a target ---- */
 
-/* What a node is for the function of a stage. */
+/* How the function of a stage treats a node. */
 enum fused_step {
   STEP_CONST,
   STEP_SPREAD,
@@ -82,9 +82,9 @@ struct fused_schedule {
   bool *written; /* of every value: its stage writes it, since it is needed apart or by a
                     later stage */
   bool *left;    /* of every value: it is needed apart and made there, by `target.left` */
-  /* Of every value, the first and the last stage that needs it: inside, or apart before that
-   * stage. stage_count: something after all stages, or it is an output. No use: SUPEROP_NONE.
-   */
+  /* For every value, the first and the last stage that needs it: inside the stage, or apart
+   * before it. stage_count: it is needed after all stages, or is an output. SUPEROP_NONE: no
+   * use. */
   uint32_t *first_use, *last_use;
   uint8_t *elements; /* elements[stage * value_count + value]: a node inside that stage reads
                         the elements of the value at its positions */
@@ -127,7 +127,7 @@ static inline bool fused_schedule_is_cold(const struct fused_schedule *s, uint32
 bool fused_schedule_looks_up(const struct fused_schedule *, uint32_t descriptor,
                              enum fused_task);
 
-/* What the report of an ASSERT needs and its stage does not have at hand. */
+/* The values that the report of an ASSERT needs, and that its stage does not have. */
 struct fused_report {
   bool node[SUPEROP_VALUES_MAX];   /* to be evaluated */
   bool load[SUPEROP_VALUES_MAX];   /* parameters at the position */

@@ -117,7 +117,7 @@ static APART void tile_bounds(struct tile_node *d, uint64_t at, uint64_t last) {
   }
 }
 
-/* The same where each position has a segment of its own. */
+/* Does the same if each position has a segment of its own. */
 static APART void tile_own_bounds(struct tile_node *d, uint64_t at, uint64_t last) {
   const struct tile_walk far = {.offsets = d->far_offsets, .equal = d->far_equal};
   for (uint64_t i = 0; i < last - at; i++) {

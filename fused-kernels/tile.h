@@ -23,8 +23,9 @@ struct tile_walk {
   uint64_t filled_segment, filled_count;
 };
 
-/* What a gather reads. `base` and `limit` have, for each position of the strip, where its
- * segment begins there and how long it is; not of a gather of a block from one segment. */
+/* The operands of a gather. For each position of the strip, `base` and `limit` have where its
+ * segment begins there and how long it is; they are not set for a gather of a block from one
+ * segment. */
 struct fused_gathered {
   const void *values;
   uint64_t count;
@@ -36,7 +37,7 @@ struct fused_progression {
   uint64_t start, stride;
 };
 
-/* What the function does about a node that is not of a block. */
+/* How the function treats a node that is not of a block. */
 enum tile_act {
   TILE_NOTHING, /* its result is not needed, or is there */
   TILE_FILL,    /* fills the buffer */
@@ -75,8 +76,8 @@ struct tile_stream {
   uint32_t bytes, param;
 };
 
-/* What a stage prefetches meanwhile: `far` positions behind each of its own, of which the first
- * is `position`. */
+/* The positions that a stage prefetches meanwhile: `far` positions behind each of its own, the
+ * first of which is `position`. */
 struct tile_ahead {
   const struct tile_stream *streams;
   uint64_t count, position, far;
@@ -124,8 +125,8 @@ struct tile {
   const uint8_t *skipped; /* of every stage */
   int begins, ends;       /* of a fold: whether the positions begin a block, and end one */
   uint64_t lead;          /* of a fold: positions of the block before these */
-  /* What the caller does: executes a node for n positions; hears of a fault; learns that a
-   * strip is done, or NULL. */
+  /* Functions of the caller. `other` executes a node for n positions. `fails` reports a fault.
+   * `done` reports that a strip is done, or is NULL. */
   void *with;
   void (*other)(void *with, uint32_t node, uint64_t position, uint64_t n);
   void (*fails)(void *with, uint32_t node, uint64_t position);

@@ -87,7 +87,8 @@ static int64_t spills_element(const struct array_column *c, uint64_t i) {
   return c->is_bytes ? c->as.bytes[i] : c->as.ints[i];
 }
 
-/* The same elements. Of those in a spill `in` is a bit for each column. */
+/* Expects the same elements in memory and from a spill. Bit i of `in` says that column i is in
+ * a spill. */
 static void expect_spilled(enum array_format format, const char *signature, struct file file,
                            unsigned in) {
   struct array_columns a, b;
@@ -124,7 +125,7 @@ Test(spills, ragged_rows_of_csv_files) {
   expect_spilled(ARRAY_CSV, "[[i", file, 6);
 }
 
-/* What is a column already needs a copy only where its bytes do not stay. */
+/* An array that is already a column needs a copy only if its bytes do not stay. */
 Test(spills, numpy_arrays) {
   expect_spilled(ARRAY_NPY, "[i", npy_file("'<i4'", 4, "False", "(300000,)", 300000), 2);
   expect_spilled(ARRAY_NPY, "[f", npy_file("'<f4'", 4, "False", "(300000,)", 300000), 2);

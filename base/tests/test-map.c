@@ -31,7 +31,7 @@ Test(map, a_value_for_each_key) {
   cr_expect_eq(map_get(&m, 7), 1);
 }
 
-/* What has lost its value leaves its room: the map does not grow without end. */
+/* A key that has lost its value leaves its room, so the map does not grow without end. */
 Test(map, keys_without_a_value_leave) {
   struct map m;
   map_init(&m, &arena);

@@ -336,7 +336,7 @@ Test(stop, shows_progress_on_its_own_thread) {
   cr_expect_eq(stop_asks(&stop), STOP_NOT);
 }
 
-/* Of a process that works in step with others: what it wants is not yet what is asked. */
+/* If a process works in step with others, its own request is not yet the one that counts. */
 Test(stop, joint_requests_are_those_agreed_on) {
   atomic_int signal = SIGINT;
   char text[128];

@@ -198,7 +198,7 @@ static void nesl_random_run_text(struct session *session, const struct way *way,
   memory_guard_end(&guard);
 }
 
-/* What came of an evaluation. */
+/* The result of an evaluation. */
 struct outcome {
   int from; /* the pipe it comes through, */
   pid_t process;

@@ -84,7 +84,8 @@ static void define_datatypes(void) {
 
 /* ---- as text and as columns ---- */
 
-/* The same bits, but for NaN and for the sign of zero, which text does not keep. */
+/* Whether the bits are the same, except for NaN and for the sign of zero, which text does not
+ * keep. */
 static bool same_float(double a, double b) {
   return a == b || (isnan(a) && isnan(b));
 }

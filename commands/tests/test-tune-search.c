@@ -120,7 +120,7 @@ Test(tune_search, a_small_gain_is_none) {
   cr_expect(s.best.value[TUNE_CPU_STREAM_BYTES] == 0 && s.ratio == 1);
 }
 
-/* What gains only in the beginning has only been lucky. */
+/* A value that gains only in the beginning has only been lucky. */
 static double at_first(const struct tuning *t, uint64_t run) {
   return t->value[TUNE_CPU_SERIAL_BYTES] == 256 << 10 && run < 100 ? 0.005 : 0.01;
 }

@@ -1,19 +1,19 @@
 /* combine.h - the combining rows of operations.def as functions of one element type.
  *
- * A kernel file that reduces or scans defines INT_BITS and FLOAT_BITS, includes
- * cvl/expressions.h, defines CLASS as I, F or B and KIND as a name for the type (i32, f64, b8
- * ...; `bool` is a macro of C11) and includes this file. It then has
+ * A kernel file that reduces or scans defines INT_BITS and FLOAT_BITS, and includes
+ * cvl/expressions.h. It defines CLASS as I, F or B and KIND as a name for the type (i32, f64,
+ * b8 ...; `bool` is a macro of C11). Then it includes this file, which defines
  *
  *     ELEMENT_TYPE               the C type
  *     NAMED(name)                name_i32, name_f64 ...: one function for each type
  *     NAMED(combine)(op, x, y)   the expression of the row
- *     NAMED(pad)(op)             what is neutral in every bit
- *     NAMED(identity)(op)        what an empty segment yields
+ *     NAMED(pad)(op)             the neutral element, bit for bit
+ *     NAMED(identity)(op)        the result for an empty segment
  *     NAMED(exact)(op)           whether any order of combination gives the same bits
- *     COMBINE_OF_CLASS(...)      its arguments where the row `cl` at hand is of CLASS
+ *     COMBINE_OF_CLASS(...)      its arguments if the row `cl` at hand is of CLASS
  *
- * `op` is a constant wherever these are called, so the switches leave nothing behind: the
- * kernels are written once as inline functions of op and instantiated for each row.
+ * `op` is a constant wherever these are called, so the compiler removes the switches. Kernels
+ * are written once as inline functions of op, and instantiated for each row.
  */
 #include "cvl-cpu/kernels/templates.h"
 

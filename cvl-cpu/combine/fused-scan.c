@@ -1,10 +1,10 @@
-/* fused-scan.c - scans by functions of the program's own. A chunk first computes the
- * totals of the tiles of its long segments, takes its turn at the state that is handed from
- * chunk to chunk, and then scans, tile by tile.
+/* fused-scan.c - scans by user-defined functions. A chunk first computes the totals of the
+ * tiles of its long segments. Then it takes its turn at the state that is handed from chunk to
+ * chunk. Last, it scans its elements tile by tile.
  */
 #include "cvl-cpu/combine/fused.h"
 
-/* An item of its own. */
+/* Memory for one item. */
 struct item_room {
   uint64_t column[SUPEROP_COLUMNS_MAX];
 };
@@ -14,8 +14,8 @@ static struct order_columns combine_item_in(struct item_room *room) {
   return item;
 }
 
-/* Where the totals of a range's tiles are, which then become what comes before each, and behind
- * the last. */
+/* Returns where the totals of a range's tiles are. They are later replaced by what precedes
+ * each tile; one more item follows, which is what precedes the next tile of the segment. */
 static struct order_columns fused_scan_tiles_of(const struct fused_worker *w, uint32_t i,
                                                 int number) {
   return combine_item(&w->k->combinations[i], &w->tiles[i],
@@ -26,7 +26,7 @@ static bool is_scan(const struct fused_worker *w, uint32_t i) {
   return w->k->combinations[i].role == ROLE_COMBINE_SCAN;
 }
 
-/* Whether what comes before tiles is known: of the only segment. */
+/* Whether the items that precede the tiles are given. Then there is only one segment. */
 static bool fused_scan_is_given(const struct fused_combination *c) {
   return c->given.at[0] != NULL;
 }
@@ -45,7 +45,8 @@ void fused_combine_totals(struct fused_worker *w, const struct segment_range *ra
   }
 }
 
-/* What comes before the next tile becomes item i; nothing, if it is the first. */
+/* Sets item i to the combination of everything before the next tile. Writes nothing if that
+ * tile is the first. */
 static void put_before(const struct fused_worker *w, uint32_t number,
                        const struct order_columns *tiles, uint64_t i) {
   const struct fused_combination *c = &w->k->combinations[number];
@@ -91,8 +92,8 @@ void fused_combine_advance(struct fused_worker *w, const struct segment_range *r
   }
 }
 
-/* Scans the tile from position p on, which `before` precedes, unless it is NULL. `after`: what
- * comes before the next one, if this one is whole. */
+/* Scans the tile at position p. `before` is the item that precedes the tile, or NULL. `after`
+ * is the item that precedes the next tile; only a whole tile needs it. */
 static void scan_tile(struct fused_worker *w, uint32_t i, uint64_t p, uint64_t n,
                       const struct order_columns *before, const struct order_columns *after) {
   const struct fused_combination *c = &w->k->combinations[i];
@@ -122,7 +123,7 @@ void fused_combine_write(struct fused_worker *w, const struct segment_range *ran
   }
 }
 
-/* Scans a whole segment of more than a tile. */
+/* Scans a whole segment that is longer than a tile. */
 static void scan_segment(struct fused_worker *w, uint32_t i, uint64_t low, uint64_t high) {
   const struct fused_combination *c = &w->k->combinations[i];
   const struct order_function *f = &w->functions[i].call;
@@ -146,7 +147,7 @@ static void scan_segment(struct fused_worker *w, uint32_t i, uint64_t low, uint6
   }
 }
 
-/* Scans the only segment, which has begun before. */
+/* Scans the only segment, which continues one that began elsewhere. */
 static void scan_given(struct fused_worker *w, uint32_t i, uint64_t n) {
   const struct fused_combination *c = &w->k->combinations[i];
   for (uint64_t p = 0; p < n; p += ORDER_TILE) {
@@ -156,7 +157,7 @@ static void scan_given(struct fused_worker *w, uint32_t i, uint64_t n) {
   }
 }
 
-/* Scans `many` whole segments that fit a tile, the first at position p. */
+/* Scans `many` whole segments that together fit a tile. The first begins at position p. */
 static void scan_group(struct fused_worker *w, uint32_t i, uint64_t p, const uint64_t *offsets,
                        uint64_t many) {
   const struct fused_combination *c = &w->k->combinations[i];
@@ -165,7 +166,8 @@ static void scan_group(struct fused_worker *w, uint32_t i, uint64_t p, const uin
              c->inclusive, &out, w->order_scratch);
 }
 
-/* The first result of each segment that is not empty; segment `first` is at position p. */
+/* Writes the identity as the first result of each segment that is not empty. Segment `first`
+ * begins at position p. */
 static void put_identities(const struct fused_combination *c, uint64_t first, uint64_t p,
                            const uint64_t *offsets, uint64_t many) {
   for (uint64_t k = 0; k < many; k++) {

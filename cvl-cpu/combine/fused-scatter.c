@@ -1,13 +1,13 @@
-/* fused-scatter.c - scatters with combining, after all chunks: their columns and their
- * index are vectors then (scatter.h).
+/* fused-scatter.c - scatters with combining. They run after all chunks, when their columns and
+ * their index are vectors (scatter.h).
  */
 #include "cvl-cpu/combine/fused.h"
 #include "cvl-cpu/combine/scatter.h"
 
-/* What the workers of a scatter need, which begins after the chunks have ended. */
+/* The data of a scatter's workers. The scatter begins after the chunks have ended. */
 struct scatter_workers {
-  struct fused_function *functions; /* of each worker */
-  char *memory;                     /* likewise: buffers, then scratch */
+  struct fused_function *functions; /* one for each worker */
+  char *memory;                     /* for each worker buffers, then scratch memory */
   size_t bytes, buffers;
 };
 
@@ -24,7 +24,7 @@ static const char *data_of(const struct cvl_kernel *k, uint32_t value,
                                                : &k->values[value].run.whole);
 }
 
-/* What is scattered; its results are made. */
+/* Describes the scatter in *s, and allocates its results. */
 static bool describe_scatter(struct cvl_kernel *k, const struct fused_combination *c,
                              const struct cvl_value *operands, struct combine_scatter *s) {
   const struct superop_node *ends = &k->op->nodes[c->at.ends];
@@ -52,7 +52,7 @@ static bool describe_scatter(struct cvl_kernel *k, const struct fused_combinatio
   return true;
 }
 
-/* The functions of all workers, in memory behind which their buffers follow. */
+/* Sets up the functions of all workers. Their buffers follow in the same memory. */
 static void fused_scatter_set_up_scatter(const struct cvl_kernel *k,
                                          const struct fused_combination *c,
                                          struct scatter_workers *w, char *block) {
@@ -89,5 +89,5 @@ bool fused_combine_scatter(struct cvl_kernel *k, uint32_t node,
     if (k->combinations[i].at.ends == node)
       return cpu_scatter(k, &k->combinations[i], operands);
   }
-  return true; /* executed with the first */
+  return true; /* the first column's step has executed it */
 }

@@ -1,9 +1,9 @@
-/* fused.c - combinations: reductions and scans by functions of the program's own.
+/* fused.c - combinations: reductions and scans by user-defined functions.
  *
- * Their columns are values of the tile or of the chunk, like the operands of other reductions
- * and scans, and segments are cut alike. What the trees need of the function are pairs: its
- * nodes are executed for some of them at a time, from buffer to buffer, by the kernels of their
- * operations; or it is compiled (fused/compiled.h).
+ * The columns of a combination are values of the tile or of the chunk, like the operands of
+ * other reductions and scans, and segments are cut in the same way. The trees need the function
+ * for pairs of items. Kernels execute its nodes for some pairs at a time, from buffer to
+ * buffer, or it is compiled (fused/compiled.h).
  */
 #include "cvl-cpu/combine/fused.h"
 #include "cvl-cpu/fused/compiled.h"
@@ -20,7 +20,8 @@ uint32_t fused_combinations(const struct superop *op) {
   return count;
 }
 
-/* MAX or MIN, if a node is SELECT of x > y, x and y, or the like, of INTs; else NONE. */
+/* Returns MAX or MIN if a node is SELECT of x > y, x and y, or an equivalent form, for INTs;
+ * else NONE. */
 static enum cvl_op extreme(const struct superop *op, const struct superop_node *select,
                            const struct superop_node *compare) {
   const uint32_t *x = compare->operands, *v = select->operands + 1;
@@ -36,7 +37,7 @@ static enum cvl_op extreme(const struct superop *op, const struct superop_node *
   }
 }
 
-/* What the function does to column i: see struct fused_combination. */
+/* Returns the operation by which the function combines column i (struct fused_combination). */
 static enum cvl_op exact_operation(const struct cvl_kernel *k,
                                    const struct fused_combination *c, uint32_t i) {
   const struct superop *op = k->op;
@@ -88,7 +89,8 @@ void fused_combine_plan(struct cvl_kernel *k) {
 
 /* ---- the function, evaluated ---- */
 
-/* Where a value of the function is, for the pairs from p on: nodes inside have buffers. */
+/* Returns where a value of the function is, for the pairs from p on. Inner nodes have
+ * buffers. */
 static const char *fused_value_at(const struct fused_function *f, uint32_t value, uint64_t p,
                                   const struct order_columns *left,
                                   const struct order_columns *right) {
@@ -117,8 +119,8 @@ static void fused_evaluate(const struct fused_function *f, uint64_t p, uint64_t 
   }
 }
 
-/* A result may be an operand that another result overwrites: those are set aside, in the
- * buffers of their COLUMNs. */
+/* A result may overwrite an operand that another result still needs. Such operands are first
+ * copied to the buffers of their COLUMNs. */
 static void fused_apply(const struct order_function *function, uint64_t n,
                         const struct order_columns *left, const struct order_columns *right,
                         const struct order_columns *out) {
@@ -160,8 +162,8 @@ static uint64_t tile_totals_at(uint64_t p) {
   return p / ORDER_TILE + p / FUSED_WHOLE * ORDER_ROOTS;
 }
 
-/* Items in the memory of a worker: the roots of a segment that is not long; of a scan the tiles
- * of two ranges. */
+/* Returns how many items a worker's memory holds. A reduction needs the roots of a segment that
+ * is not long, a scan the tiles of two ranges. */
 static uint64_t items_of(const struct cvl_kernel *k, const struct fused_combination *c) {
   if (c->role == ROLE_COMBINE_REDUCE) return FUSED_WHOLE / ORDER_TILE + ORDER_ROOTS;
   return 2 * combine_scan_items(k) + ORDER_ROOTS;
@@ -234,7 +236,7 @@ void fused_combine_lay_out(struct cvl_kernel *k, char *memory) {
 
 /* ---- the start of a run ---- */
 
-/* A scatter takes the one element of what is spread over one segment. */
+/* A value that is spread over one segment has one element. The scatter reads that element. */
 static void drop_uniform(struct cvl_kernel *k, struct fused_combination *c) {
   for (uint32_t j = 0; j < c->columns; j++) {
     struct fused_value *v = c->column[j];

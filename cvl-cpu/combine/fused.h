@@ -1,4 +1,5 @@
-/* fused.h - what the files of combinations have in common. Private to fused-combine*.c.
+/* fused.h - declarations that the files of combinations share. Private to fused*.c of this
+ * folder.
  */
 #ifndef RAVEL_CPU_FUSED_COMBINE_H
 #define RAVEL_CPU_FUSED_COMBINE_H
@@ -7,20 +8,20 @@
 
 #include "cvl-cpu/fused/plan.h"
 
-/* COMBINE_BATCH pairs are combined at a time by kernels. */
+/* Kernels combine COMBINE_BATCH pairs at a time. */
 enum { COMBINE_BATCH = 256, COMBINE_LINE = 64, COMBINE_WIDEST = sizeof(uint64_t) };
 
 static inline size_t combine_lines(size_t bytes) {
   return (bytes + COMBINE_LINE - 1) / COMBINE_LINE * COMBINE_LINE;
 }
 
-/* The function of a combination, evaluated or compiled as the run is, with buffers of
+/* The function of a combination, evaluated or compiled as the run is. Its buffers take
  * combine_buffer_bytes. */
 size_t combine_buffer_bytes(const struct fused_combination *);
 struct fused_function combine_function(const struct cvl_kernel *,
                                        const struct fused_combination *, char *buffers);
 
-/* The columns of a tile or chunk, from position p on. */
+/* Returns the columns of a tile or chunk, from position p on. */
 static inline struct order_columns
 combine_columns(const struct fused_worker *w, const struct fused_combination *c, uint64_t p) {
   struct order_columns x = {{NULL}};
@@ -28,7 +29,7 @@ combine_columns(const struct fused_worker *w, const struct fused_combination *c,
   return x;
 }
 
-/* The columns from item i on. */
+/* Returns the columns from item i on. */
 static inline struct order_columns combine_item(const struct fused_combination *c,
                                                 const struct order_columns *x, uint64_t i) {
   struct order_columns at = {{NULL}};
@@ -36,7 +37,7 @@ static inline struct order_columns combine_item(const struct fused_combination *
   return at;
 }
 
-/* memcpy of the bytes of an element, without a call. */
+/* Copies an element, as memcpy does, but without a call. */
 static inline void combine_copy(char *to, const char *from, size_t bytes) {
   if (bytes == sizeof(uint64_t))
     memcpy(to, from, sizeof(uint64_t));
@@ -46,7 +47,7 @@ static inline void combine_copy(char *to, const char *from, size_t bytes) {
     *to = *from;
 }
 
-/* Item i of the results becomes the identity of segment k. */
+/* Sets item i of the results to the identity of segment k. */
 static inline void combine_put_identity(const struct fused_combination *c, uint64_t i,
                                         uint64_t k) {
   for (uint32_t j = 0; j < c->columns; j++) {
@@ -55,7 +56,8 @@ static inline void combine_put_identity(const struct fused_combination *c, uint6
   }
 }
 
-/* The tiles of a range of a scan, and what comes behind them. */
+/* The number of items for a range of a scan: one for each tile, and what follows the last
+ * one. */
 static inline uint64_t combine_scan_items(const struct cvl_kernel *k) {
   return k->run.most_positions / ORDER_TILE + 3;
 }

@@ -1,8 +1,8 @@
 /* order-tree.c - see order-tree.h.
  *
  * T and P are those of trees.h. Level l of a segment of n elements has n >> l totals, T(i *
- * 2^l, l), and one prefix more, P(i * 2^l). Levels of all segments of a tile are stored one
- * segment behind the other.
+ * 2^l, l), and one prefix more, P(i * 2^l). A level stores all segments of a tile one after the
+ * other.
  */
 #include "cvl-cpu/combine/order-tree.h"
 
@@ -10,11 +10,13 @@
 
 enum { LINE = 64, WIDEST = sizeof(uint64_t) };
 
-/* What a tile needs, in elements of each column. */
+/* The elements of each column that a tile needs as scratch memory. */
 enum {
-  TOTALS_ROOM = ORDER_TILE,     /* of all levels above the elements */
-  PREFIX_ROOM = 2 * ORDER_TILE, /* of one level: as many as elements and segments */
-  PAIRS_ROOM = ORDER_TILE       /* left operands; right ones */
+  TOTALS_ROOM = ORDER_TILE, /* for the totals of all levels above the elements */
+  /* for the prefixes of one level: one for each element and each segment */
+  PREFIX_ROOM = 2 * ORDER_TILE,
+  /* for the left operands of a call; as many for the right ones */
+  PAIRS_ROOM = ORDER_TILE
 };
 
 static size_t order_tree_column_bytes(void) {
@@ -39,8 +41,8 @@ static void copy_item(const struct order_function *f, const struct order_columns
 }
 
 #define TYPED(name, type)                                                                      \
-  /* The pairs of level l of all segments: even totals to `left`, the odd behind to `right`.   \
-   */                                                                                          \
+  /* Splits level l of all segments into pairs: even totals go to `left`, odd ones to          \
+   * `right`. */                                                                               \
   static uint64_t name##_pairs(const type *x, struct order_segments s, unsigned l, type *left, \
                                type *right) {                                                  \
     uint64_t n = 0;                                                                            \
@@ -55,7 +57,8 @@ static void copy_item(const struct order_function *f, const struct order_columns
     }                                                                                          \
     return n;                                                                                  \
   }                                                                                            \
-  /* For a scan: prefixes of level l + 1 to `left`, the even totals of level l to `right`. */  \
+  /* Prepares a level of a scan: prefixes of level l + 1 to `left`, even totals of level l to  \
+   * `right`. */                                                                               \
   static uint64_t name##_steps(const type *x, const type *above, struct order_segments s,      \
                                unsigned l, type *left, type *right) {                          \
     uint64_t n = 0;                                                                            \
@@ -72,8 +75,9 @@ static void copy_item(const struct order_function *f, const struct order_columns
     }                                                                                          \
     return n;                                                                                  \
   }                                                                                            \
-  /* The prefixes of level l, from those above and what the steps gave. Where nothing comes    \
-   * before a segment its first prefix is nobody's, and the second is its first total. */      \
+  /* Merges the prefixes of level l from those above and the results of the steps. If nothing  \
+   * comes before a segment, its first prefix is not used, and the second one is its first     \
+   * total. */                                                                                 \
   static void name##_merge(const type *x, const type *above, const type *steps,                \
                            struct order_segments s, unsigned l, bool first, type *out) {       \
     for (uint64_t k = 0; k < s.count; k++) {                                                   \
@@ -120,7 +124,7 @@ static void order_tree_merge(unsigned bytes, const void *x, const void *above,
   }
 }
 
-/* Item i of out = f(item i of left, item i of right). */
+/* Sets item i of out to f(item i of left, item i of right). */
 static void order_tree_combine(const struct order_function *f, uint64_t n,
                                const struct order_columns *left,
                                const struct order_columns *right,
@@ -137,9 +141,10 @@ static void order_tree_combine(const struct order_function *f, uint64_t n,
 struct tree {
   const struct order_function *f;
   struct order_segments s;
-  struct order_columns level[ORDER_TILE_LEVELS + 1]; /* totals; 0: the elements */
+  /* totals of each level; level 0 is the elements */
+  struct order_columns level[ORDER_TILE_LEVELS + 1];
   struct order_columns above, here, left, right;
-  unsigned levels; /* those that have totals */
+  unsigned levels; /* the number of levels that have totals */
 };
 
 static void order_tree_lay_out(struct tree *t, char *scratch) {
@@ -184,8 +189,8 @@ static void go_up(struct tree *t, const struct order_columns *x, char *scratch) 
 
 /* ---- reductions ---- */
 
-/* P(n) of each segment, from its highest total down: at each level at most one more comes
- * behind what has been combined. */
+/* Folds the totals of a segment, from the highest level down, into P(n). Each level adds at
+ * most one total behind what is combined so far. */
 static void fold_level(const struct tree *t, unsigned l, const struct order_columns *out) {
   const struct order_function *f = t->f;
   uint64_t at = 0, n = 0;
@@ -227,7 +232,7 @@ unsigned order_roots(const struct order_function *f, const struct order_columns 
   return roots;
 }
 
-/* item 0 of out = f(item 0 of out, item i of x). */
+/* Sets item 0 of out to f(item 0 of out, item i of x). */
 static void order_tree_append(const struct order_function *f, const struct order_columns *out,
                               const struct order_columns *x, uint64_t i) {
   struct order_columns right;
@@ -241,7 +246,8 @@ void order_total(const struct order_function *f, const struct order_columns *x, 
   struct order_columns last = *x;
   uint64_t room[SUPEROP_COLUMNS_MAX][ORDER_ROOTS];
   unsigned count = 0;
-  for (uint64_t i = 0; i < whole; i++) { /* each is written in front of where it was read */
+  /* the total is written before the place it was read from */
+  for (uint64_t i = 0; i < whole; i++) {
     struct order_columns from, to;
     for (uint32_t c = 0; c < f->columns; c++) {
       from.at[c] = x->at[c] + i * ORDER_TILE * f->bytes[c];
@@ -268,7 +274,7 @@ void order_total(const struct order_function *f, const struct order_columns *x, 
 
 /* ---- scans ---- */
 
-/* The prefixes of level l, from those above, to `out`. */
+/* Computes the prefixes of level l in `out`, from those of the level above. */
 static void go_down(const struct tree *t, unsigned l, bool first,
                     const struct order_columns *above, const struct order_columns *out) {
   const struct order_function *f = t->f;
@@ -284,12 +290,13 @@ static void go_down(const struct tree *t, unsigned l, bool first,
   }
 }
 
-/* Of each segment all prefixes but the last, or, inclusive, but the first. */
+/* Copies the prefixes of each segment to the result: an exclusive scan omits the last one, an
+ * inclusive scan the first one. */
 static void order_tree_deliver(const struct tree *t, const struct order_columns *prefixes,
                                bool inclusive, bool first, const struct order_columns *out) {
   for (uint32_t c = 0; c < t->f->columns; c++) {
     const unsigned bytes = t->f->bytes[c];
-    const uint64_t skipped = !inclusive && first; /* nobody's */
+    const uint64_t skipped = !inclusive && first; /* prefixes that are not defined */
     for (uint64_t k = 0; k < t->s.count; k++) {
       const uint64_t at = t->s.offsets[k], n = t->s.offsets[k + 1] - at;
       if (n <= skipped) continue;
@@ -343,7 +350,8 @@ void order_advance(const struct order_function *f, struct order_state *state,
   unsigned depth = (unsigned)__builtin_popcountll(state->tiles);
   struct order_columns here = at_depth(f, state->totals, depth);
   copy_item(f, &here, 0, total, 0);
-  for (uint64_t bits = state->tiles; bits & 1; bits >>= 1) { /* two subtrees of one size */
+  /* merges subtrees of the same size */
+  for (uint64_t bits = state->tiles; bits & 1; bits >>= 1) {
     const struct order_columns left = at_depth(f, state->totals, --depth);
     order_tree_combine(f, 1, &left, &here, &left);
     here = left;

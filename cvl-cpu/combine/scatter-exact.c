@@ -1,17 +1,16 @@
-/* scatter-exact.c - COMBINE_SCATTER by functions whose results are the same in any
- * order: elements are combined one by one with what their destination holds, in an array of
- * each thread, if there are much less destinations than elements, which are combined at the
- * end.
+/* scatter-exact.c - COMBINE_SCATTER by functions whose results do not depend on the order. Each
+ * element is combined with what its destination holds. If destinations are much fewer than
+ * elements, each thread has an array of its own, and these are combined at the end.
  */
 #include "cvl-cpu/combine/scatter-job.h"
 
-/* out[at[i]] = it combined with v[i * step] where low <= at[i] < high; all if high is NOWHERE.
- */
+/* Combines v[i * step] into out[at[i]] where low <= at[i] < high; everywhere if high is
+ * NOWHERE. */
 typedef void accumulate(uint64_t n, const void *v, uint64_t step, const uint64_t *at,
                         uint64_t low, uint64_t high, void *out);
-/* out[i] = it combined with x[i]. */
+/* Combines x[i] into out[i]. */
 typedef void merge(uint64_t n, const void *x, void *out);
-/* out[i] = what is neutral. */
+/* Sets out[i] to the neutral element. */
 typedef void clear(uint64_t n, void *out);
 
 struct exact_row {
@@ -34,7 +33,7 @@ static const struct exact_row *scatter_exact_row_of(const struct scatter_column 
   return &exact_rows[c->elem][c->exact];
 }
 
-/* For a range of destinations, or all. */
+/* Combines elements into one range of destinations, or into all of them. */
 static void accumulate_step(struct scatter_job *j, uint64_t position, uint64_t n,
                             const uint64_t *at, void *with) {
   const struct range *r = with;
@@ -78,7 +77,8 @@ static void accumulate_own(void *job, uint64_t first, uint64_t last, unsigned wo
   scatter_steps(job, first, last, accumulate_own_step, &worker);
 }
 
-/* The first worker has the result, with the defaults; the others what is neutral. */
+/* The first worker's array is the result, which begins with the defaults. The others begin with
+ * neutral elements. */
 static bool accumulate_apart(struct scatter_job *j, uint64_t site, char *arrays) {
   const unsigned threads = pool_threads(j->c->pool);
   const uint64_t total = j->s->far.total, steps = segments_steps(&j->s->near);
@@ -109,8 +109,8 @@ static bool accumulate_apart(struct scatter_job *j, uint64_t site, char *arrays)
   return true;
 }
 
-/* Whether every thread gets an array of its own: it takes less than reading all indices does.
- */
+/* Whether every thread gets an array of its own: if that takes less time than reading all
+ * indices. */
 static bool may_be_apart(const struct scatter_job *j) {
   enum { LESS = 4 };
   const unsigned threads = pool_threads(j->c->pool);

@@ -1,36 +1,39 @@
-/* scatter-group.c - COMBINE_SCATTER by any function: the elements of each destination
- * become a segment, behind its default and in their order; the segments are then reduced.
+/* scatter-group.c - COMBINE_SCATTER by any function. The elements of each destination become a
+ * segment, behind its default and in their order. Then the segments are reduced.
  *
- * Elements are first sorted, without changing their order, into *buckets*: as many destinations
- * as one shift of their numbers makes equal. The positions are divided into *chunks*, one for a
- * thread at a time, which read their own indices only: each counts its elements of each bucket,
- * whence it knows where they go, and then moves them. Few destinations are a bucket each, and
- * its elements are the segment. Of more destinations a bucket is small enough for the caches,
- * where its elements are sorted once more, and reduced at once.
+ * Elements are first sorted, without changing their order, into *buckets*. A bucket is a number
+ * of consecutive destinations: those whose numbers are equal after a shift. The positions are
+ * divided into *chunks*, and a thread takes one chunk at a time and reads only its indices. It
+ * counts the elements of each bucket, which gives their places, and then moves them. If there
+ * are few destinations, each is a bucket, whose elements are the segment. If there are more, a
+ * bucket is small enough for the caches; its elements are sorted once more, and reduced at
+ * once.
  */
 #include "cvl-cpu/combine/scatter-job.h"
 
 enum {
-  BUCKETS_OF_ONE = 1024, /* the most buckets of one destination each */
-  BUCKETS_OF_MORE = 256, /* more only for millions of destinations */
-  SHIFT_MOST = 16,       /* destinations are numbered within a bucket */
-  CHUNKS = 4,            /* of each thread, as threads do not run evenly */
-  CHUNK_STEPS = 4096     /* the least, of segments and elements */
+  BUCKETS_OF_ONE = 1024, /* the most buckets if each has one destination */
+  BUCKETS_OF_MORE = 256, /* the usual number otherwise; millions of destinations have more */
+  SHIFT_MOST = 16,       /* limits destinations in a bucket: their numbers have 16 bits */
+  CHUNKS = 4,            /* for each thread, since threads do not run evenly */
+  CHUNK_STEPS = 4096     /* the least number of segments and elements in a chunk */
 };
 
 struct group_job {
   struct scatter_job *j;
   unsigned shift;
   uint64_t buckets, chunks;
-  uint64_t row;     /* slots from chunk to chunk: threads do not write the same lines */
-  uint64_t *slots;  /* of each chunk and bucket: counts; then where the next one goes */
-  uint64_t *starts; /* of each bucket, and the end */
-  uint64_t *tiles;  /* of destinations that are buckets: likewise, in tiles */
+  /* slots of a chunk; rows are so wide that threads do not write to the same lines */
+  uint64_t row;
+  uint64_t *slots;  /* for each chunk and bucket: a count, then the place of the next element */
+  uint64_t *starts; /* where each bucket begins, and the end of the last */
+  uint64_t *tiles;  /* where its tiles begin, if a bucket is one destination; and the end */
   struct order_columns sorted; /* the elements, bucket by bucket */
-  uint16_t *within; /* with them, unless buckets are of one: destinations, in the bucket */
-  /* Where a bucket is grouped: in memory of the worker, or of its own, if it has many elements.
-   */
-  uint64_t *own_starts; /* of each bucket of many, in `own` */
+  /* destination of each element within its bucket, unless that has only one */
+  uint16_t *within;
+  /* A bucket is grouped in memory of the worker, or in memory of its own if it has many
+   * elements. */
+  uint64_t *own_starts; /* where each large bucket begins in `own` */
   uint64_t own_items, most_items;
   struct order_columns own;
   char *workers;
@@ -54,7 +57,7 @@ static struct order_columns scatter_group_results(const struct scatter_job *j, u
   return columns_from(j, &out, d);
 }
 
-/* Item i of `to` = the default of destination d. */
+/* Sets item i of `to` to the default of destination d. */
 static inline void put_default(const struct scatter_job *j, const struct order_columns *to,
                                uint64_t i, uint64_t d) {
   for (uint32_t c = 0; c < j->s->columns; c++) {
@@ -90,9 +93,9 @@ static void count_chunks(void *job, uint64_t first, uint64_t last, unsigned work
   }
 }
 
-/* Where element i of a step goes, i being the next one. A cache line of a bucket is written
- * long after the one before it, so that no hardware sees it coming: it is prefetched meanwhile.
- */
+/* Returns the place of element i of a step, and counts it. A cache line of a bucket is written
+ * long after the line before it, and hardware does not foresee that, so it is prefetched
+ * meanwhile. */
 static inline uint64_t scatter_group_take_slot(const struct group_job *g, uint64_t at,
                                                uint64_t *slots, size_t bytes) {
   const uint64_t slot = slots[at >> g->shift]++;
@@ -103,7 +106,7 @@ static inline uint64_t scatter_group_take_slot(const struct group_job *g, uint64
   return slot;
 }
 
-/* Moves elements of one column to to[i]. */
+/* Moves the elements of column c: element i goes to to[i]. */
 static void move_column(const struct scatter_job *j, uint32_t c, uint64_t position, uint64_t n,
                         const uint64_t *to) {
   const char *v = scatter_values(j, c, position);
@@ -124,7 +127,7 @@ static void move_columns(struct scatter_job *j, uint64_t position, uint64_t n,
 }
 
 #define MOVES(suffix, type)                                                                    \
-  /* The same for one column. */                                                               \
+  /* Moves elements if there is only one column. */                                            \
   static void move_##suffix(struct scatter_job *j, uint64_t position, uint64_t n,              \
                             const uint64_t *at, void *with) {                                  \
     const struct group_job *g = j->group;                                                      \
@@ -134,7 +137,7 @@ static void move_columns(struct scatter_job *j, uint64_t position, uint64_t n,
     for (uint64_t i = 0; i < n; i++)                                                           \
       out[scatter_group_take_slot(g, at[i], with, sizeof *v)] = v[i * step];                   \
   }                                                                                            \
-  /* From a bucket, grouped by destination. */                                                 \
+  /* Copies a bucket's elements, grouped by destination. */                                    \
   static void group_##suffix(uint64_t n, const uint16_t *within, uint64_t *ends,               \
                              const void *from, void *to) {                                     \
     const type *v = from;                                                                      \
@@ -157,7 +160,7 @@ static void move_chunks(void *job, uint64_t first, uint64_t last, unsigned worke
   for (uint64_t i = first; i < last; i++) visit_chunk(g, i, move_for(g->j));
 }
 
-/* From counts to slots. A bucket of one destination begins with its default. */
+/* Turns counts into places. A bucket of one destination begins with its default. */
 static void lay_out_buckets(struct group_job *g) {
   uint64_t at = 0, tiles = 0;
   for (uint64_t p = 0; p < g->buckets; p++) {
@@ -178,16 +181,16 @@ static void lay_out_buckets(struct group_job *g) {
 
 /* ---- buckets of one destination ---- */
 
-/* How many of the buckets from p on, each of one tile, are reduced together: those in one tile.
- */
+/* Returns how many buckets from p on, each of at most a tile, are reduced together. Together
+ * they fit one tile. */
 static uint64_t short_buckets(const struct group_job *g, uint64_t p, uint64_t end) {
   uint64_t many = 0;
   while (p + many < end && g->starts[p + many + 1] - g->starts[p] <= ORDER_TILE) many++;
   return many;
 }
 
-/* The totals of the subtrees of a tile of bucket p, in front of its elements, which nobody
- * reads any more. */
+/* Writes the totals of the subtrees of a tile of bucket p before its elements, which are not
+ * read again. */
 static void reduce_tile(const struct group_job *g, const struct order_function *f, uint64_t p,
                         uint64_t tile, char *scratch) {
   const uint64_t at = g->starts[p] + tile * ORDER_TILE;
@@ -195,7 +198,7 @@ static void reduce_tile(const struct group_job *g, const struct order_function *
   order_roots(f, &x, scatter_group_least(g->starts[p + 1] - at, ORDER_TILE), &x, scratch);
 }
 
-/* Reduces tiles first <= t < last, counted through all buckets. */
+/* Reduces tiles first <= t < last, where all buckets' tiles are numbered consecutively. */
 static void reduce_tiles(void *job, uint64_t first, uint64_t last, unsigned worker) {
   struct group_job *g = job;
   char *scratch;
@@ -217,7 +220,7 @@ static void reduce_tiles(void *job, uint64_t first, uint64_t last, unsigned work
   }
 }
 
-/* The reduction of a bucket of several tiles, from their totals. */
+/* Reduces a bucket of several tiles from their totals. */
 static void reduce_totals(struct group_job *g, uint64_t p) {
   struct scatter_job *j = g->j;
   char *scratch;
@@ -248,11 +251,12 @@ static bool reduce_buckets_of_one(struct group_job *g, uint64_t site) {
 
 /* ---- buckets of several destinations ---- */
 
-/* A bucket, where it is grouped. */
+/* A bucket that is being grouped. */
 struct bucket {
   uint64_t from, n;      /* elements */
   uint64_t first, count; /* destinations */
-  uint64_t *ends;        /* of each: counts; then where its next one goes; ends[-1] is 0 */
+  /* for each destination: a count, then the place of its next element; ends[-1] is 0 */
+  uint64_t *ends;
   struct order_columns groups; /* elements and defaults */
 };
 
@@ -277,7 +281,7 @@ static struct bucket bucket_of(const struct group_job *g, uint64_t p, unsigned w
   return x;
 }
 
-/* Where each destination's elements go, its default written in front. */
+/* Finds the place for each destination's elements, and writes its default before them. */
 static void lay_out_groups(const struct group_job *g, const struct bucket *x) {
   const uint16_t *within = g->within + x->from;
   uint64_t start = 0;
@@ -305,7 +309,7 @@ static void group_columns(const struct group_job *g, const struct bucket *x) {
   }
 }
 
-/* Moves the elements; ends[d] is then where those of d end. */
+/* Moves the elements. Afterwards ends[d] is the end of those for destination d. */
 static void group_bucket(const struct group_job *g, const struct bucket *x) {
   const size_t bytes = g->j->bytes[0];
   const uint16_t *within = g->within + x->from;
@@ -322,8 +326,8 @@ static void group_bucket(const struct group_job *g, const struct bucket *x) {
   }
 }
 
-/* Reduces a segment of more than a tile, tile by tile; their totals are written in front of the
- * elements, which nobody reads any more. */
+/* Reduces a segment that is longer than a tile, tile by tile. The totals are written before the
+ * elements, which are not read again. */
 static void reduce_long(const struct scatter_job *j, const struct order_function *f,
                         const struct order_columns *all, uint64_t n,
                         const struct order_columns *out, char *scratch) {
@@ -368,8 +372,8 @@ static void reduce_buckets(void *job, uint64_t first, uint64_t last, unsigned wo
   }
 }
 
-/* Buckets of at most so many items, destinations included, are grouped in the memory of a
- * worker; the others have memory of their own. */
+/* Decides how large a bucket may be, destinations included, to be grouped in memory of a
+ * worker. Larger ones get memory of their own. */
 static void size_up_buckets(struct group_job *g) {
   const uint64_t average = (g->j->s->near.total + g->j->s->far.total) / g->buckets;
   g->most_items = 2 * average + ORDER_TILE;
@@ -431,7 +435,7 @@ static struct group_job scatter_group_plan(struct scatter_job *j) {
   return g;
 }
 
-/* Memory for counts and starts, and for the elements in buckets. */
+/* Allocates memory for counts and starts, and for the elements in buckets. */
 bool scatter_grouped(struct scatter_job *j, uint64_t site) {
   struct group_job g = scatter_group_plan(j);
   const uint64_t n = j->s->near.total, items = n + (g.shift == 0 ? g.buckets : 0);

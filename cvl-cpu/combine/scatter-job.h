@@ -1,9 +1,9 @@
-/* scatter-job.h - what the files of COMBINE_SCATTER have in common. Private to
- * combine-scatter*.c:
+/* scatter-job.h - declarations that the files of COMBINE_SCATTER share. Private to scatter*.c:
  *
- *   scatter.c         indices; which way is taken
+ *   scatter.c         locates the indices, and chooses one of the two ways
  *   scatter-exact.c   functions for which the order does not matter
- *   scatter-group.c   others: the elements of each destination are grouped side by side
+ *   scatter-group.c   other functions: the elements of each destination are grouped side by
+ * side
  */
 #ifndef RAVEL_CPU_COMBINE_SCATTER_JOB_H
 #define RAVEL_CPU_COMBINE_SCATTER_JOB_H
@@ -22,24 +22,25 @@ struct scatter_job {
   const struct move_kernels *move;
   const struct move_int *ints;
   size_t bytes[SUPEROP_COLUMNS_MAX];
-  uint64_t ranges;         /* of the destinations */
+  uint64_t ranges;         /* how many ranges the destinations are split into */
   _Atomic uint64_t fault;  /* lowest position of an index out of range */
   bool checked;            /* all indices are known to be within range */
-  char **own;              /* -exact.c: of each worker and column: an array of its own */
-  struct group_job *group; /* -group.c */
+  char **own;              /* scatter-exact.c: an array for each worker and column */
+  struct group_job *group; /* scatter-group.c */
 };
 
-/* Takes positions from `position` on: at[i] is where the index of the i-th points to. */
+/* Takes the positions from `position` on: at[i] is the destination of the i-th of them. */
 typedef void scatter_take(struct scatter_job *, uint64_t position, uint64_t n,
                           const uint64_t *at, void *with);
-/* Hands the sources of steps first <= i < last, of segments_steps of the index, to `take`, some
- * at a time, in order, up to an index that is out of range, whose position is noted. */
+/* Hands sources to `take`, some at a time and in order: steps first <= i < last of the index
+ * (segments_steps). Stops at the first index that is out of range, and records its position. */
 void scatter_steps(struct scatter_job *, uint64_t first, uint64_t last, scatter_take *,
                    void *with);
-/* The same for the sources of a range of destinations; others may be among them. */
+/* Hands the sources of a range of destinations to `take`. Sources of other ranges may be among
+ * them. */
 void scatter_visit(struct scatter_job *, const struct range *, scatter_take *, void *with);
 
-/* The values of column c from a position on; one if they are all the same. */
+/* Returns the values of column c from a position on, or the only one if all are the same. */
 static inline const char *scatter_values(const struct scatter_job *j, uint32_t c,
                                          uint64_t position) {
   const struct scatter_column *column = &j->s->column[c];
@@ -47,12 +48,11 @@ static inline const char *scatter_values(const struct scatter_job *j, uint32_t c
 }
 
 /* Splits the destinations among threads, if there is enough work, and runs a loop over the
- * ranges.
- */
+ * ranges. */
 bool scatter_ranges(struct scatter_job *, uint64_t site, pool_body *);
 
-/* The two ways. False without memory, or if it was asked to end; after a fault of an index
- * results do not matter. */
+/* The two ways. They return false without memory, or if asked to end. After a fault of an index
+ * the results do not matter. */
 bool scatter_exactly(struct scatter_job *, uint64_t site);
 bool scatter_grouped(struct scatter_job *, uint64_t site);
 

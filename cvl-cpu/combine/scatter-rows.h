@@ -1,10 +1,10 @@
-/* scatter-rows.h - combining with what a destination holds, for the rows of one element
+/* scatter-rows.h - combines values with what a destination holds, for the rows of one element
  * type whose results are the same in any order; see types.h.
  */
 #include "cvl-cpu/combine/combine.h"
 
-/* n <= SCATTER_STEP. Of a range, what goes there is first copied: whether an element does
- * cannot be foreseen. */
+/* n <= SCATTER_STEP. If there are several ranges, the elements of this one are copied first,
+ * because a branch on that would be unpredictable. */
 ALWAYS_INLINE void NAMED(accumulate_all)(enum cvl_op op, uint64_t n, const ELEMENT_TYPE *v,
                                          uint64_t step, const uint64_t *at, uint64_t low,
                                          uint64_t high, ELEMENT_TYPE *out) {

@@ -1,18 +1,18 @@
-/* scatter.c - see combine-scatter.h: where the indices point to, and which way is
- * taken. Threads have chunks of the positions; or they have ranges of the destinations, for
- * which each reads all indices (operations/ranges.h).
+/* scatter.c - see scatter.h. Locates the indices, and chooses one of the two ways. Threads take
+ * chunks of the positions, or ranges of the destinations, for which each reads all indices
+ * (operations/ranges.h).
  */
 #include "cvl-cpu/combine/scatter-job.h"
 
-/* Whether the indices of a step are themselves where they point to: INTs as wide as positions,
- * counted from the start of all destinations. */
+/* Whether the indices of a step are already positions: INTs as wide as positions, counted from
+ * the start of all destinations. */
 static bool is_located(const struct scatter_job *j, struct walk *w, uint64_t last) {
   return j->c->int_elem == CVL_I64 && walk_in_one(w, last) &&
          segment_start(&j->s->far, w->segment - 1) == 0;
 }
 
-/* Locates the indices from w->position to before `last`, in `room` or where they are. Returns
- * how many are within range. */
+/* Locates the indices from w->position to before `last`. *at is then `room`, or the indices
+ * themselves. Returns how many are within range. */
 static uint64_t scatter_locate(const struct scatter_job *j, struct walk *w, uint64_t last,
                                uint64_t *room, const uint64_t **at) {
   const uint64_t n = last - w->position;
@@ -29,7 +29,7 @@ static uint64_t scatter_locate(const struct scatter_job *j, struct walk *w, uint
              : locate_across(j->move, j->ints, &j->s->far, w, last, index, NULL, room);
 }
 
-/* Hardware stops at the end of a page: the next step is prefetched before this one. */
+/* Prefetches the next step: the hardware prefetcher stops at the end of a page. */
 static void fetch(const char *from, size_t bytes) {
   for (size_t k = 0; k < SCATTER_STEP * bytes; k += VECTOR_SLACK)
     __builtin_prefetch(from + SCATTER_STEP * bytes + k);

@@ -8,12 +8,12 @@
 
 struct scatter_column {
   const char *values;
-  bool same; /* values has one element, which is that of all positions */
+  bool same; /* values has one element, which all positions share */
   const char *defaults;
-  char *out; /* as many as defaults; not these */
+  char *out; /* as many elements as defaults; another array */
   uint8_t elem;
-  /* OP_NONE, or what the function is for this column: an operation whose results are the same
-   * in any order. Only if it is given for all columns is the function not called. */
+  /* An operation that gives the same results as the function for this column, in any order, or
+   * OP_NONE. The function is not called if all columns have such an operation. */
   enum cvl_op exact;
 };
 
@@ -22,12 +22,13 @@ struct combine_scatter {
   struct segments near, far; /* of the index; of the defaults */
   uint32_t columns;
   struct scatter_column column[SUPEROP_COLUMNS_MAX];
-  /* The function, for each worker of the pool, with its scratch memory. */
+  /* Returns the function for a worker of the pool, with its scratch memory. */
   const struct order_function *(*function)(void *with, unsigned worker, char **scratch);
   void *with;
 };
 
-/* Writes the results. False after a fault, INDEX at the lowest position, of this site. */
+/* Writes the results. Returns false after a fault of this site: CVL_E_INDEX, at the lowest
+ * position. */
 bool cpu_combine_scatter(struct cvl_context *, uint64_t site, const struct combine_scatter *);
 
 #endif

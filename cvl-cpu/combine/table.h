@@ -1,6 +1,6 @@
-/* table.h - the initialiser of an array [CVL_ELEM_COUNT][OP_COUNT] with the entries
- * ROW(op, kind) of every combining row and type, where the including file has defined ROW and
- * the kinds are those of types.h.
+/* table.h - the initialiser of an array [CVL_ELEM_COUNT][OP_COUNT] whose entries are ROW(op,
+ * kind), for every combining row and type. The including file defines ROW; the kinds are those
+ * of types.h.
  */
 // clang-format off
 #define COMBINE(op, row, identity, pad, exact, expression) WHERE_##row##_I(ROW(op, i32))

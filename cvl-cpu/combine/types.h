@@ -1,5 +1,5 @@
-/* types.h - includes a file once for every element type. The including file has defined
- * COMBINE_NUMBERS, the file for INT and FLOAT, and COMBINE_FLAGS, that for BOOL; each finds
+/* types.h - includes a file once for every element type. The including file defines
+ * COMBINE_NUMBERS, the file for INT and FLOAT, and COMBINE_FLAGS, the file for BOOL. These find
  * CLASS, KIND and the widths defined, as combine.h needs them.
  */
 #define INT_BITS   32

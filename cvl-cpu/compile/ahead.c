@@ -8,7 +8,7 @@
 
 /* ---- what the processor has ---- */
 
-/* Whether a line of words has this one. */
+/* Whether a word is in a line. */
 static bool has_word(const char *line, const char *word, size_t length) {
   for (line += strspn(line, " \t\n"); *line; line += strspn(line, " \t\n")) {
     const size_t n = strcspn(line, " \t\n");
@@ -18,7 +18,7 @@ static bool has_word(const char *line, const char *word, size_t length) {
   return false;
 }
 
-/* Whether the first processor that Linux lists has all that is needed. */
+/* Whether the first processor that Linux lists has all needed abilities. */
 static bool processor_has(const char *needs) {
   char line[8192];
   bool found = false;
@@ -53,7 +53,8 @@ static const char *ahead_check(void *library) {
 
 struct ahead *ahead_open(const char *file, const char **why) {
   char path[PATH_MAX];
-  const char *here = strchr(file, '/') ? "" : "./"; /* or it would be looked for elsewhere */
+  /* dlopen searches elsewhere for a name without a slash */
+  const char *here = strchr(file, '/') ? "" : "./";
   const bool fits = snprintf(path, sizeof path, "%s%s", here, file) < (int)sizeof path;
   void *library = fits ? dlopen(path, RTLD_NOW | RTLD_LOCAL) : NULL;
   if (!library) {

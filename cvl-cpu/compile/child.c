@@ -16,14 +16,16 @@ static int attributes_set(posix_spawnattr_t *attributes) {
   sigaddset(&defaults, SIGPIPE);
   int error = posix_spawnattr_setsigmask(attributes, &none);
   if (!error) error = posix_spawnattr_setsigdefault(attributes, &defaults);
-  if (!error) error = posix_spawnattr_setpgroup(attributes, 0); /* it leads one */
+  /* the child leads a new group */
+  if (!error) error = posix_spawnattr_setpgroup(attributes, 0);
   if (error) return error;
   return posix_spawnattr_setflags(attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF |
                                                   POSIX_SPAWN_SETPGROUP);
 }
 
-/* What the child starts inherits its niceness. With idle priority (SCHED_IDLE), or a niceness
- * of 19, it may never end beside a program that uses all processors. */
+/* Lowers the priority of a child, and of the processes that it starts. With idle priority
+ * (SCHED_IDLE), or a niceness of 19, it may never end beside a program that uses all
+ * processors. */
 static void make_nicer(pid_t child) {
   (void)setpriority(PRIO_PROCESS, (id_t)child, getpriority(PRIO_PROCESS, 0) + CHILD_NICENESS);
 }
@@ -45,12 +47,13 @@ bool child_ended(pid_t child, int *status) {
   do {
     ended = waitpid(child, status, WNOHANG);
   } while (ended < 0 && errno == EINTR);
-  if (ended < 0) *status = -1; /* somebody else has waited for it: it is not known how */
+  /* another thread has waited for the child: its status is not known */
+  if (ended < 0) *status = -1;
   return ended != 0;
 }
 
 static void child_pause_briefly(void) {
-  enum { NANOSECONDS = 2000000 }; /* a compiler takes some hundred times as many */
+  enum { NANOSECONDS = 2000000 }; /* a compiler takes about a hundred times as long */
   nanosleep(&(struct timespec){.tv_nsec = NANOSECONDS}, NULL);
 }
 
@@ -63,12 +66,12 @@ bool child_await(pid_t child, struct cvl_stop stop, int *status) {
 }
 
 void child_end(pid_t child) {
-  enum { LOOKS = 50 }; /* for the compiler to remove its files */
+  enum { LOOKS = 50 }; /* the compiler gets time to remove its files */
   int status;
   kill(-child, SIGTERM);
   for (int i = 0; i < LOOKS; i++) {
     if (child_ended(child, &status)) {
-      kill(-child, SIGKILL); /* those it has not waited for */
+      kill(-child, SIGKILL); /* the processes that the child has not waited for */
       return;
     }
     child_pause_briefly();

@@ -1,5 +1,5 @@
-/* child.h - a compiler as a child process, in a process group of its own, so that everything
- * that it starts can be ended with it. Private to this room.
+/* child.h - a compiler as a child process. It has a process group of its own, so that
+ * everything that it starts ends with it. Private to this room.
  */
 #ifndef RAVEL_CPU_CHILD_H
 #define RAVEL_CPU_CHILD_H
@@ -10,16 +10,19 @@
 
 #include "cvl/cvl.h"
 
-enum { CHILD_NICENESS = 5 }; /* a quarter of a processor, beside one thread of the program */
-/* Starts a program, a path, in the environment of this process and with signals as a program
- * expects them. 0 or an errno. In the background it is nicer than this process. */
+/* the child gets a quarter of a processor that one thread of the program uses, too */
+enum { CHILD_NICENESS = 5 };
+/* Starts a program, given by its path, in the environment of this process and with the usual
+ * dispositions of signals. Returns 0 or an errno. In the background its priority is lower than
+ * that of this process. */
 int child_start(pid_t *, const char *program, const posix_spawn_file_actions_t *,
                 char *const *arguments, bool background);
-/* Whether it has ended; *status as by waitpid. It is then no child any more. */
+/* Whether the child has ended. If so, *status is that of waitpid, and the child is no longer
+ * waited for. */
 bool child_ended(pid_t, int *status);
-/* The same, waiting for it as long as `stop` does not ask. */
+/* Waits until the child ends, and returns true; or returns false once `stop` asks. */
 bool child_await(pid_t, struct cvl_stop stop, int *status);
-/* Ends it, and everything that it has started, and waits for it. */
+/* Ends the child and everything that it has started, and waits for it. */
 void child_end(pid_t);
 
 #endif

@@ -1,5 +1,5 @@
-/* compilation.c - the compilation of a file with the codes that are wanted: from its source to
- * what they load.
+/* compilation.c - the compilation of a file with some of the wanted codes: from the source to
+ * the library that they load.
  */
 #include "cvl-cpu/compile/private.h"
 
@@ -16,7 +16,7 @@
 
 /* ---- its codes ---- */
 
-/* The compilation is over, without a result. */
+/* Ends the compilation without a result: its codes get this state. */
 static void leave_all(struct compile_cache *c, struct compilation *x, enum code_state state) {
   for (struct compiled_code *code = c->codes; code; code = code->next) {
     if (code->compilation != x) continue;
@@ -30,7 +30,8 @@ static void compilation_fail(struct compile_cache *c, struct compilation *x) {
   leave_all(c, x, FAILED);
 }
 
-/* The compiler has failed: it may be one code that it does not like, or all are too much. */
+/* The compiler has failed. Perhaps it refuses one of several codes, or all together are too
+ * large. */
 static void fail_to_compile(struct compile_cache *c, struct compilation *x) {
   const bool several = x->members > 1;
   c->one_by_one |= several;
@@ -47,8 +48,9 @@ static bool compilation_is_wanted(const struct compiled_code *code) {
   return code->state == WAITING && code->wanted;
 }
 
-/* From how many bytes on a file takes no more. Who waits for all has them compiled by as many
- * processes at once as there may be; beside a program the first ones are to be ready soon. */
+/* Returns the number of bytes from which on a file takes no more codes. If somebody waits for
+ * all codes, they are spread over the processes that may run at once. Beside a running program,
+ * the first codes are to be ready soon. */
 static size_t file_bytes(const struct compile_cache *c) {
   size_t wanted = 0, idle = 0;
   if (c->one_by_one) return 0;
@@ -60,7 +62,7 @@ static size_t file_bytes(const struct compile_cache *c) {
   return wanted > idle * COMPILE_TOGETHER ? wanted / idle : COMPILE_TOGETHER;
 }
 
-/* This code, and others that are wanted. */
+/* Chooses this code, and others that are wanted. */
 static void choose_members(struct compile_cache *c, struct compilation *x,
                            struct compiled_code *first) {
   const size_t most = file_bytes(c);
@@ -73,7 +75,7 @@ static void choose_members(struct compile_cache *c, struct compilation *x,
   }
 }
 
-/* Gives its codes what the file of a compilation has, which stays only if it is what it should
+/* Loads the file of a compilation into its codes. The file is kept only if it is what it should
  * be. The compilation is over. */
 static void hand_out(struct compile_cache *c, struct compilation *x) {
   bool good = true;
@@ -112,7 +114,7 @@ static bool write_all(int fd, const char *text, size_t length) {
   return true;
 }
 
-/* The source in a file without a name; -1: it cannot be made. */
+/* Writes the source into a file without a name. Returns its descriptor, or -1. */
 static int open_source(const struct compile_cache *c, const struct compilation *x) {
   struct text text;
   if (!text_begin(&text, c->heap)) return -1;
@@ -157,7 +159,7 @@ void compilation_start(struct compile_cache *c, struct compilation *x,
   }
 }
 
-/* Stores the compiler's output. */
+/* Stores the compiler's output in the cache. */
 static bool compilation_keep(struct compile_cache *c, const struct compilation *x) {
   size_t bytes = 0;
   char *data = compiler_object(x->scratch, c->heap, &bytes);
@@ -168,7 +170,7 @@ static bool compilation_keep(struct compile_cache *c, const struct compilation *
   return error == 0;
 }
 
-/* After the compiler has ended. */
+/* Ends a compilation whose compiler has ended. */
 static void compilation_finish(struct compile_cache *c, struct compilation *x, bool succeeded) {
   if (!succeeded) {
     fail_to_compile(c, x);
@@ -189,7 +191,7 @@ void compilation_look(struct compile_cache *c, struct compilation *x, bool wait)
   if (ended) compilation_finish(c, x, WIFEXITED(status) && WEXITSTATUS(status) == 0);
 }
 
-/* What is made for others, too, goes on. */
+/* A compilation goes on if other codes need it. */
 void compilation_leave(struct compiled_code *code) {
   struct compilation *x = code->compilation;
   const struct compile_cache *c = code->cache;

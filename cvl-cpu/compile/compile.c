@@ -1,4 +1,4 @@
-/* compile.c - see compile.h: which codes are compiled, and when. */
+/* compile.c - see compile.h. Decides which codes are compiled, and when. */
 #include "cvl-cpu/compile/private.h"
 
 #include "cvl-cpu/compile/ahead.h"
@@ -54,7 +54,7 @@ static bool compile_asked_to_end(const struct compile_cache *c) {
   return c->stop.asks && c->stop.asks(c->stop.with);
 }
 
-/* Looks at the compilations under way; one that may begin, or NULL. */
+/* Looks at the compilations under way. Returns one that may begin, or NULL. */
 static struct compilation *look_at_all(struct compile_cache *c) {
   struct compilation *idle = NULL;
   const unsigned most = c->when_it_pays ? MOST_WHEN_IT_PAYS : MOST_AT_ONCE;
@@ -71,7 +71,7 @@ static struct compiled_code *first_wanted(const struct compile_cache *c) {
   return code;
 }
 
-/* Begins as many compilations as may be under way, that of this code first. */
+/* Begins as many compilations as may be under way, first that of this code. */
 static void compile_begin(struct compiled_code *code) {
   struct compile_cache *c = code->cache;
   struct compiled_code *next = code->state == WAITING ? code : first_wanted(c);
@@ -105,7 +105,7 @@ static void free_code(struct compiled_code *code) {
   heap_free(code->cache->heap, code, sizeof *code + code->length);
 }
 
-/* Counts it among those that are compiled without a question, if there is room. */
+/* Counts a code among those that are compiled without a question, if there is room. */
 static void count_unasked(struct compiled_code *code) {
   struct compile_cache *c = code->cache;
   if (c->when_it_pays || code->state == READY) return;
@@ -114,7 +114,8 @@ static void count_unasked(struct compiled_code *code) {
   c->unasked += code->length;
 }
 
-/* Another code of the same text, which is used instead; or this one, from now on. */
+/* Returns another code of the same text, which is used instead of this one; or this one, which
+ * is from now on in the list. */
 static struct compiled_code *compile_join(struct compiled_code *code) {
   struct compile_cache *cache = code->cache;
   compile_name(code);
@@ -195,7 +196,7 @@ bool compiled_ready(struct compiled_code *code) {
   return ready;
 }
 
-/* What is ready does not change any more. */
+/* A code that is ready does not change any more. */
 void *compiled_function(const struct compiled_code *code, const char *name) {
   char whole[2 * FUSED_NAME_MAX];
   if (!code->library) return ahead_function(code->cache->ahead, code->prefix, name);

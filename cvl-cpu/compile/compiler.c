@@ -23,12 +23,12 @@ static const char object[] = "object";
 
 /* ---- which one ---- */
 
-/* The processor's name and abilities, as Linux lists them. */
+/* Adds the processor's name and abilities, as Linux lists them, to the identity. */
 static void add_processor(struct sha256_state *identity) {
   FILE *f = fopen("/proc/cpuinfo", "re");
   if (!f) return;
   char line[8192];
-  while (fgets(line, sizeof line, f) && line[0] != '\n') { /* of the first processor */
+  while (fgets(line, sizeof line, f) && line[0] != '\n') { /* the first processor's lines */
     if (strncmp(line, "model name", 10) == 0 || strncmp(line, "flags", 5) == 0 ||
         strncmp(line, "Features", 8) == 0) {
       sha256_add(identity, line, strlen(line));
@@ -37,8 +37,8 @@ static void add_processor(struct sha256_state *identity) {
   fclose(f);
 }
 
-/* The first `cc` on the path; it runs in another directory, so that only absolute ones count.
- */
+/* Finds the first `cc` on the path. Only absolute directories count, since the compiler runs in
+ * another directory. */
 static bool find_path(char *to, struct stat *found) {
   const char *path = getenv("PATH");
   while (path && *path) {
@@ -84,7 +84,7 @@ int compiler_start(const struct compiler *c, pid_t *process, int directory, int 
   posix_spawn_file_actions_t actions;
   int error = posix_spawn_file_actions_init(&actions);
   if (error) return error;
-  /* First the directory: its number may be that of a standard stream. */
+  /* The directory comes first: its number may be that of a standard stream. */
   error = posix_spawn_file_actions_addfchdir_np(&actions, directory);
   if (!error) error = posix_spawn_file_actions_adddup2(&actions, source, 0);
   for (int fd = 1; fd < 3 && !error; fd++) {

@@ -1,5 +1,5 @@
-/* compiler.h - the machine's C compiler: which one it is, and its runs, processes that each
- * make an object of a source. Private to compile.c.
+/* compiler.h - the machine's C compiler: finds it, and starts processes that each compile a
+ * source to an object. Private to this folder.
  */
 #ifndef RAVEL_CPU_COMPILER_H
 #define RAVEL_CPU_COMPILER_H
@@ -13,18 +13,19 @@
 
 struct compiler {
   bool looked_for, found;
-  struct sha256_state identity; /* of it, its flags and the processor: what objects depend on */
+  /* hash of the compiler, its flags and the processor: what objects depend on */
+  struct sha256_state identity;
   char path[PATH_MAX];
 };
-/* Whether there is one; looks for it the first time. */
+/* Whether there is a compiler. The first call looks for it. */
 bool compiler_find(struct compiler *);
 
-/* Starts it within a directory, with the source as its input and its output discarded; in the
- * background it is nicer than this process. 0 or an errno. */
+/* Starts the compiler within a directory. The source is its input, and its output is discarded.
+ * In the background its priority is lower than that of this process. Returns 0 or an errno. */
 int compiler_start(const struct compiler *, pid_t *, int directory, int source,
                    bool background);
-/* The object that it wrote into the directory, to be freed from the heap; NULL: none, or no
- * memory. */
+/* Returns the object that the compiler wrote into the directory, which the caller frees from
+ * the heap. NULL: there is none, or no memory. */
 char *compiler_object(int directory, struct heap *, size_t *bytes);
 
 #endif

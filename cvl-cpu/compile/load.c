@@ -1,5 +1,4 @@
-/* load.c - the directory of compiled code: its names, and loading what is kept there.
- */
+/* load.c - the directory of compiled code: names of files, and loading them. */
 #include "cvl-cpu/compile/private.h"
 
 #include "base/cache.h"
@@ -11,7 +10,7 @@
 
 /* ---- the directory ---- */
 
-/* Compiles nothing more, and reports why. */
+/* Ends compiling for good, and reports why. */
 static void load_complain(struct compile_cache *c, const char *why) {
   char line[CACHE_WHY + 64];
   snprintf(line, sizeof line, "superoperators are not compiled: %s", why);
@@ -42,7 +41,7 @@ bool compile_directory(struct compile_cache *c, bool make) {
 
 /* ---- names ---- */
 
-/* The name for what state has been given. */
+/* Writes the name that the state's hash gives. */
 static void end_name(struct sha256_state *state, char name[COMPILED_NAME]) {
   uint8_t digest[SHA256_BYTES];
   char digits[SHA256_DIGITS + 1];
@@ -67,8 +66,8 @@ void compile_name_file(const struct compile_cache *c, struct compilation *x) {
 
 /* ---- loading ---- */
 
-/* Whether the library has the functions, made for this name: not one that a compiler wrote of
- * something else. */
+/* Whether the library has the functions, and they were made for this name. A compiler may have
+ * written something else. */
 static bool is_made_for(void *library, const struct compiled_code *code) {
   const char *name = dlsym(library, code->prefix);
   return name && strncmp(name, code->name, sizeof code->name) == 0;
@@ -81,10 +80,9 @@ static bool load_is_loaded(const struct compile_cache *c, const char *file) {
   return false;
 }
 
-/* The library, if it is complete, which is looked at once. The path goes through the directory
+/* Opens a library if it is complete, which is checked once. The path goes through the directory
  * that was checked. It differs for different contents, since the loader identifies objects by
- * their paths.
- */
+ * their paths. */
 static void *open_library(const struct compile_cache *c, const char *file) {
   char path[COMPILED_NAME + 64];
   uint64_t bytes;

@@ -1,6 +1,6 @@
-/* private.h - what the files of compile.h have in common: compile.c decides which codes
- * are compiled, and when; compilation.c compiles those of one file; load.c names and
- * loads what is kept.
+/* private.h - declarations that the files of compile.h share. compile.c decides which codes are
+ * compiled, and when. compilation.c compiles the codes of one file. load.c names and loads
+ * files.
  */
 #ifndef RAVEL_CPU_COMPILE_PRIVATE_H
 #define RAVEL_CPU_COMPILE_PRIVATE_H
@@ -11,7 +11,7 @@
 
 #include <pthread.h>
 
-/* Compilations under way: the program wants the processors too. */
+/* The most compilations under way. There are few because the program needs processors too. */
 enum { MOST_AT_ONCE = 2, MOST_WHEN_IT_PAYS = 1 };
 
 #define COMPILED_PREFIX "ravel-"
@@ -20,27 +20,27 @@ enum { COMPILED_NAME = SHA256_DIGITS + 16 };
 
 /* A file that is being compiled. */
 struct compilation {
-  uint32_t members; /* codes that are to be in it; 0: none is under way */
+  uint32_t members; /* codes that the file is to have; 0: no compilation is under way */
   pid_t process;
-  int scratch; /* the directory the compiler writes into */
+  int scratch; /* the directory that the compiler writes into */
   char scratch_name[NAME_MAX + 1];
   char file[COMPILED_NAME];
 };
 
 struct compile_cache {
-  pthread_mutex_t lock; /* of all that changes, here and in all codes */
+  pthread_mutex_t lock; /* protects all that changes, here and in all codes */
   struct heap *heap;
-  struct compiled_code *codes; /* those that are not compiled ahead of time */
-  struct cvl_stop stop;        /* ends waits for compilers */
+  struct compiled_code *codes; /* the codes that are not compiled ahead of time */
+  struct cvl_stop stop;        /* ends the waiting for compilers */
   struct cvl_speaker say;
-  struct ahead *ahead; /* what was compiled ahead of time, or NULL */
+  struct ahead *ahead; /* codes compiled ahead of time, or NULL */
   struct widths widths;
-  bool compiles; /* the rest */
+  bool compiles; /* whether other codes are compiled */
   bool waits, when_it_pays;
   struct compilation compilations[MOST_AT_ONCE];
-  size_t unasked; /* bytes of texts that are compiled without a question */
+  size_t unasked; /* bytes of the texts that are compiled without a question */
   struct compiler compiler;
-  int directory;   /* as it was opened and checked; -1: not yet */
+  int directory;   /* opened and checked; -1: not yet */
   bool given_up;   /* nothing more is compiled */
   bool one_by_one; /* a file of several could not be compiled */
   char path[];
@@ -55,36 +55,39 @@ struct compiled_code {
   enum code_state state;
   bool unasked;                    /* counted in cache->unasked */
   bool wanted;                     /* its compilation may begin, together with others */
-  struct compilation *compilation; /* COMPILING */
-  void *library;            /* READY, unless compiled ahead of time: that of the file `from` */
-  char from[COMPILED_NAME]; /* in the directory, as is the name of the code */
+  struct compilation *compilation; /* in state COMPILING */
+  /* in state READY, unless compiled ahead of time: the library of the file `from` */
+  void *library;
+  char from[COMPILED_NAME]; /* a file in the directory; the name of the code is there too */
   char name[COMPILED_NAME];
   char prefix[FUSED_NAME_MAX];
   size_t length;
   char text[];
 };
 
-/* load.c. Opens the directory unless it is open, making it and the one it is in. False
- * if it is not there, or not to be trusted, which is reported. */
+/* load.c. Opens the directory unless it is open. If `make`, creates it and its parent. Returns
+ * false if it does not exist or is not to be trusted; the latter is reported. */
 bool compile_directory(struct compile_cache *, bool make);
-/* Compiles nothing more; reports an error of the system unless compiling has to pay. */
+/* Ends compiling for good. Reports an error of the system, unless compiling has to pay. */
 void compile_complain(struct compile_cache *, int error);
-/* The names of a code, and of the file of a compilation: of one code, they are the same. */
+/* Compute the names of a code, and of the file of a compilation. They are equal if the file has
+ * one code. */
 void compile_name(struct compiled_code *);
 void compile_name_file(const struct compile_cache *, struct compilation *);
-/* Whether a file is kept. */
+/* Whether a file is in the directory. */
 bool compile_is_kept(const struct compile_cache *, const char *file);
 /* Makes the code READY if it is kept under its name, or in a file. */
 void compile_load(struct compiled_code *);
 void compile_load_from(struct compiled_code *, const char *file);
 
-/* compilation.c. Compiles this code and others that are wanted: they are COMPILING, or READY,
- * or have FAILED. */
+/* compilation.c. Compiles this code and others that are wanted. Afterwards they are COMPILING,
+ * or READY, or have FAILED. */
 void compilation_start(struct compile_cache *, struct compilation *, struct compiled_code *);
-/* Looks whether it is over, if it is under way, or waits for that: then its codes are READY, or
- * have FAILED, or, if the compiler has failed for several, are WAITING to be compiled alone. */
+/* Looks whether a compilation under way has ended, or waits for its end. Its codes are then
+ * READY, or have FAILED. If the compiler has failed for several, they are WAITING to be
+ * compiled alone. */
 void compilation_look(struct compile_cache *, struct compilation *, bool wait);
-/* Takes a code out; ends the compilation if it was the last. */
+/* Takes a code out of its compilation, which ends if this was the last. */
 void compilation_leave(struct compiled_code *);
 
 #endif

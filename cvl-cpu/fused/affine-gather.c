@@ -237,7 +237,8 @@ static uint64_t within_segment(struct fused_worker *w, const struct fused_node *
   return s;
 }
 
-/* As affine_row_stride says of what the nodes has for each segment, from segment s on. */
+/* Returns the value of a gather's or node's operand for each segment, as affine_row_stride
+ * does, from segment s on. */
 static int64_t from_row_to_row(const struct fused_node *p, const void *x, uint64_t s,
                                size_t bytes, struct affine_extent *e) {
   return p->run.near.count == 1 ? 0 : affine_row_stride((const char *)x + s * bytes, bytes, e);
@@ -565,7 +566,7 @@ static void affine_gather_repeat(char *to, const char *one, size_t bytes, uint64
   }
 }
 
-/* What gather number i reads in a column. */
+/* Returns what gather number i reads in a column of a rectangle. */
 static const char *gathered_column(struct fused_worker *w, uint32_t i, uint64_t column,
                                    uint64_t n) {
   const struct fused_source *s = &w->rectangles[w->rectangle].sources[i];
@@ -606,7 +607,7 @@ void fused_affine_column(struct fused_worker *w, uint64_t column, uint64_t first
 
 /* ---- the state of a worker ---- */
 
-/* Of what is only there by rectangles. */
+/* Returns the bytes of the arrays that exist only in runs by rectangles. */
 static size_t rectangles_bytes(const struct cvl_kernel *k) {
   const size_t values = k->run.by_rectangles ? k->op->value_count : 0;
   return values *

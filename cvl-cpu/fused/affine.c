@@ -32,7 +32,7 @@ static bool is_straight_over(const struct affine *c, struct affine_extent e, siz
          affine_is_small(c->start + along + across, bytes);
 }
 
-/* The same, of one row at least. */
+/* Whether values are straight over all rows, or else over one row, to which *e is then cut. */
 static bool is_straight(const struct affine *c, struct affine_extent *e, size_t bytes) {
   if (!c->known) return false;
   if (is_straight_over(c, *e, bytes)) return true;
@@ -42,7 +42,8 @@ static bool is_straight(const struct affine *c, struct affine_extent *e, size_t 
 
 /* ---- signs ---- */
 
-/* Of the values in the first row, the one closest to zero; they all have one sign. */
+/* Returns the value in the first row that is closest to zero. All values of the row have one
+ * sign. */
 static int64_t affine_nearest(const struct affine *c, const struct affine_extent *e) {
   const int64_t last = c->start + c->stride * (int64_t)(e->length - 1);
   return (c->start < 0) == (last > c->start) ? last : c->start;

@@ -17,7 +17,7 @@ struct stage {
   bool skipped; /* in affine runs of this run */
 };
 
-/* As fused_emit_loop says. */
+/* The function that fused_emit_loop writes. */
 typedef bool loop_block(uint64_t n, const void *const *in, void *const *out,
                         bool (*asks)(void *), void *with);
 
@@ -35,7 +35,7 @@ struct fused_compiled {
   rectangle_function *rectangles;
   loop_block **loops;                  /* of the first node of each */
   fused_scan_function **scans;         /* of each scan that tiles do */
-  struct order_compiled *combinations; /* likewise */
+  struct order_compiled *combinations; /* of the first node of each */
   struct compiled_code *code;
   struct fused_short few;
   bool loaded, flat;

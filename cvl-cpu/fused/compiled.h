@@ -14,7 +14,7 @@ struct fused_compiled;
  * values.
  */
 struct fused_compiled *fused_compiled_new(struct cvl_kernel *, bool flat);
-/* The same functions for a copy of their kernel. */
+/* Returns the functions for a copy of their kernel. */
 struct fused_compiled *fused_compiled_copy(struct cvl_kernel *, const struct fused_compiled *);
 /* Whether the functions suit the segments of this run: those made for one segment (flat, as
  * emit.h says) suit no others. */
@@ -35,7 +35,7 @@ const struct fused_short *fused_compiled_short(const struct fused_compiled *);
 const struct fused_functions *fused_compiled_functions(const struct fused_compiled *);
 tile_function *fused_compiled_tile(const struct fused_compiled *);
 rectangle_function *fused_compiled_rectangles(const struct fused_compiled *);
-/* That of a scan, as fused_emit_scan says. */
+/* The function of a scan, as fused_emit_scan writes it. */
 typedef void fused_scan_function(const void *before, const void *x, uint64_t n, void *out);
 fused_scan_function *fused_compiled_scan(const struct fused_compiled *, uint32_t node);
 /* The values whose elements the function of tiles may touch, and the nodes that have an entry
@@ -84,7 +84,7 @@ void fused_tile_write_scans(struct fused_worker *, const struct segment_range *i
 bool fused_tile(struct fused_worker *, uint64_t first, uint64_t n);
 /* Steps of an affine run for n rows of a column. */
 void fused_tile_column(struct fused_worker *, uint64_t first, uint64_t n);
-/* The same as fused_tile for blocks of one segment, whose totals go to totals[r] for each
+/* Does what fused_tile does for blocks of one segment. The totals go to totals[r] for each
  * reduction r, from number `block` on. */
 bool fused_tile_folds(struct fused_worker *, uint64_t first, uint64_t n, char *const *totals,
                       uint64_t block);

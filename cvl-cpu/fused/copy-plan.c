@@ -109,8 +109,8 @@ static bool find_input(struct search *s, const struct superop_node *node,
          copy_plan_find_values(s, node->operands[0], input);
 }
 
-/* What a scatter writes over: the scatter before it in the target, NULL if there is none. *fine
- * becomes false if that is neither a parameter nor zeros. */
+/* Returns the scatter whose result a scatter writes over, or NULL if there is none in the
+ * target. *fine becomes false if that is neither such a scatter, nor a parameter, nor zeros. */
 static const struct superop_node *copy_plan_before(const struct search *s,
                                                    const struct superop_node *node,
                                                    uint32_t *previous, bool *fine) {

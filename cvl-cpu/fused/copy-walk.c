@@ -66,7 +66,7 @@ static inline bool find_to(struct copy_cursor *c, uint64_t *to, uint64_t *stop) 
   return true;
 }
 
-/* Likewise, where it comes from. */
+/* Finds where the elements of a cursor come from, in the same way. */
 static inline bool find_from(struct copy_cursor *c, const char **from, uint64_t *stop) {
   const struct bound_input *p = c->input;
   if (c->positions.end <= c->position) {

@@ -52,7 +52,7 @@ static bool takes_runs(const struct superop_node *node, unsigned i) {
          (node->op == OPC_DPERMUTE || node->op == OPC_FPERMUTE);
 }
 
-/* What becomes of a COLUMN. */
+/* Returns the role of the combination that a COLUMN belongs to. */
 static uint8_t combination_role(const struct cvl_kernel *k, uint32_t n) {
   while (k->op->nodes[n].role == ROLE_COLUMN || k->nodes[n].combined ||
          k->op->nodes[n].role == ROLE_SPREAD || k->op->nodes[n].role == ROLE_CONST) {
@@ -83,7 +83,7 @@ static void plan_note_use(struct cvl_kernel *k, uint32_t n, unsigned i) {
   }
 }
 
-/* What an iteration of a loop reads is needed to the end of the loop. */
+/* A value that an iteration of a loop reads is needed up to the end of the loop. */
 static void note_loops(struct cvl_kernel *k) {
   const struct superop *op = k->op;
   for (uint32_t v = 0; v < op->value_count && superop_has_loops(op); v++) {
@@ -398,14 +398,14 @@ static struct cvl_kernel *prepare_copies(struct cvl_context *c, const struct sup
   return plan_enter(c, k, copying);
 }
 
-/* What the kernel that it is a copy of has compiled, and chosen so far. */
+/* Takes over what the kernel that this one is a copy of has compiled and chosen so far. */
 static void adopt(struct cvl_kernel *k, const struct cvl_kernel *of) {
   k->general = of->general;
   k->choice = of->choice;
   if (!of->compiled) return;
   k->compiled = fused_compiled_copy(k, of->compiled);
   if (!k->compiled) k->choice = (struct fused_choice){0};
-  /* What is tried or has won is loaded. */
+  /* Compiled code that is being tried, or has won, is loaded. */
   if (k->compiled && k->choice.stage >= CHOICE_TRIED) fused_compiled_ready(k->compiled);
 }
 

@@ -23,7 +23,7 @@
  *   short.c          few positions, by one call of them
  *   scatter.c        scatters by compiled functions
  *   concatenate.c    scatters of contiguous vectors: concatenations
- *   combine/fused.h  combinations by functions of the program's own
+ *   combine/fused.h  combinations by user-defined functions
  *   copy.h           copies of segments; of op->copies that is all there is
  *   message.c        the values that the message of a failing ASSERT reports
  *   run.c            run: memory, results, scatters, faults
@@ -92,7 +92,7 @@ struct fused_value_run {
   struct cvl_value whole;   /* of a node's result: the vector that is returned or scattered */
 };
 
-/* A value: the plan, made once, which runs only read but for `run`. */
+/* A value: the plan, which is made once. Runs only read it, except `run`. */
 struct fused_value {
   uint8_t elem, bytes; /* of a vector */
   uint8_t buffer;      /* the buffer it has if it needs one: IN_STRIP, IN_TILE or IN_CHUNK */
@@ -315,8 +315,8 @@ struct cvl_kernel {
   struct fused_run run;
 };
 
-/* What an affine run reads instead of computing it, from the first position of a rectangle on.
- */
+/* The source of a value that an affine run reads instead of computing it, from the first
+ * position of a rectangle on. */
 struct fused_source {
   const char *at;            /* of a gather: the elements gathered; NULL: not contiguous */
   uint64_t bytes, row_bytes; /* added to `at` for each position, each row */
@@ -360,9 +360,10 @@ struct fused_worker {
   /* The lowest fault this worker has found, and the index there if it is one. */
   uint64_t fault_node, fault_position;
   int64_t fault_index;
-  /* What is prefetched while a strip is evaluated (fused_prefetch): prefetch_count positions
-   * from prefetch_from on. The next line: its stream and number there. Lines in all, and lines
-   * done. Lines for each step, in units of 2^-32. */
+  /* The positions that are prefetched while a strip is evaluated (fused_prefetch):
+   * prefetch_count positions from prefetch_from on. Then the next line, by its stream and its
+   * number there; how many lines there are, and how many are done. prefetch_pace is lines for
+   * each step, in units of 2^-32. */
   uint64_t prefetch_from, prefetch_count;
   uint32_t prefetch_stream;
   uint64_t prefetch_line, prefetch_lines, prefetched, prefetch_pace;
@@ -382,7 +383,7 @@ struct fused_worker {
   char *filled;          /* a strip for each of them */
   const char *all_true, *all_false; /* BOOLs: a strip */
   char *lanes;                      /* of each reduction, by columns */
-  /* Of compiled functions (tile.c); `data` to `skipped` are arrays of `tile`. */
+  /* State of compiled functions (tile.c); `data` to `skipped` are arrays of `tile`. */
   struct tile tile;
   char **scan_rooms; /* of each: what it computes of a chunk, or NULL: it writes the result */
   char **data;
@@ -465,7 +466,7 @@ bool fused_concatenate(struct cvl_kernel *, uint32_t scatter, const struct cvl_v
 /* strip.c: executes the steps for positions first .. first + n - 1, at most a strip.
  * False after a fault, which is recorded. */
 bool fused_strip(struct fused_worker *, uint64_t first, uint64_t n);
-/* The same for n rows of a column. */
+/* Does what fused_strip does for n rows of a column. */
 void fused_strip_column(struct fused_worker *, uint64_t first, uint64_t n);
 /* Copies the results of nodes before `end` that were computed in buffers. */
 void fused_deliver(struct fused_worker *, uint64_t first, uint64_t n, uint64_t end);
@@ -482,7 +483,7 @@ uint64_t fused_step(struct fused_worker *, uint32_t node, uint64_t first, uint64
 void fused_remember(struct fused_worker *, uint32_t node, uint64_t first, uint64_t position);
 void fused_note(struct cvl_kernel *, uint32_t node, uint64_t position);
 
-/* Whether two nodes have the same operation, and operands but for the first. */
+/* Whether two nodes have the same operation, and the same operands except the first. */
 static inline bool fused_same_index(const struct superop_node *a,
                                     const struct superop_node *b) {
   if (a->op != b->op) return false;
@@ -497,7 +498,7 @@ void fused_gather_plan(struct cvl_kernel *);
 /* Whether a gather copies runs in this run: its own operands and those of the INDEX are bound.
  */
 bool fused_copies_runs(const struct cvl_kernel *, uint32_t gather);
-/* As fused_step, for a gather or pick, and for a gather of runs. */
+/* Do what fused_step does, for a gather or pick, and for a gather of runs. */
 uint64_t fused_gather(struct fused_worker *, uint32_t gather, uint64_t first, uint64_t n,
                       void *out);
 uint64_t fused_copy_runs(struct fused_worker *, uint32_t gather, uint64_t first, uint64_t n,
@@ -521,7 +522,7 @@ bool fused_affine_has(struct fused_worker *, uint32_t node, uint64_t first, uint
 uint64_t fused_affine_rows(struct fused_worker *, uint64_t row, uint64_t most);
 void fused_affine_column(struct fused_worker *, uint64_t column, uint64_t first, uint64_t n);
 void fused_affine_none(struct fused_worker *);
-/* What a worker needs: the bytes; sets it up there. */
+/* Returns the bytes that a worker needs; the other function sets them up there. */
 size_t fused_affine_bytes(const struct cvl_kernel *);
 void fused_affine_set_up(struct fused_worker *, char *memory);
 
@@ -569,10 +570,10 @@ void fused_combine_plan(struct cvl_kernel *);
 /* Start of a run: identities; results. False: no memory, or a fault. */
 void fused_combine_bind(struct cvl_kernel *, const struct cvl_value *operands);
 bool fused_combine_results(struct cvl_kernel *);
-/* What a worker needs: the bytes, after so many; sets them up there. */
+/* Returns the bytes that a worker needs; the other function sets them up there. */
 size_t fused_combine_worker_bytes(const struct cvl_kernel *);
 void fused_combine_set_up(struct fused_worker *, char *memory);
-/* The same of what all workers need. */
+/* Returns the bytes that all workers share; the other function sets them up. */
 size_t fused_combine_common_bytes(const struct cvl_kernel *);
 void fused_combine_lay_out(struct cvl_kernel *, char *memory);
 /* Reduces `many` segments of a tile, the first one k, at position p: offsets counted from p, or

@@ -53,7 +53,7 @@ static struct tile_rectangle rectangles_elements(const struct cvl_kernel *k, con
                                  .row_bytes = k->run.row_length * bytes};
 }
 
-/* What a gather reads from a row of the rectangle on. */
+/* Describes what a gather reads, from a row of the rectangle on. */
 static struct tile_rectangle rectangles_gathered(const struct fused_worker *w,
                                                  const struct fused_value *v, uint64_t row,
                                                  uint64_t position) {

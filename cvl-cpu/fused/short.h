@@ -28,7 +28,7 @@ struct short_item {
   uint32_t under[2]; /* descriptors: parameters */
 };
 
-/* What the functions of a stage are called by (emit.h). */
+/* The types of the functions of a stage (emit.h). */
 typedef void short_block(uint64_t n, const void *const *in, void *const *out, uint64_t *fault,
                          const struct tile_ahead *);
 typedef void short_fold(uint64_t n, const void *const *in, void *const *out, uint64_t *fault,

@@ -34,7 +34,8 @@ static size_t bounds_bytes(const struct cvl_kernel *k) {
   return (k->run.strip * sizeof(uint64_t) + SPREAD_SLACK + LINE - 1) / LINE * LINE;
 }
 
-/* What is to go past the caches is computed in them. */
+/* Returns the bytes of the room of scan i. A result that is to bypass the caches is first
+ * computed there. */
 static size_t scan_room_bytes(const struct cvl_kernel *k, uint32_t i) {
   const struct fused_scan *s = &k->scans[i];
   return s->compiled && s->streaming && k->run.chunks > 1 ? k->run.most_positions * s->v->bytes

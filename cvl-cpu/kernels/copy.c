@@ -1,8 +1,8 @@
-/* copy.c - copies the runs of a walk one behind the other.
+/* copy.c - copies the runs of a walk one after the other.
  *
- * The length of a short run is hardly ever foreseen, so a branch on it costs more than copying
- * what does not belong to it: one or two lines are copied whatever the length. What that writes
- * behind the run is overwritten by the next one.
+ * A branch on the length of a short run would rarely be predicted, and would cost more than
+ * copying too much. So one or two lines are copied whatever the length is, and the next run
+ * overwrites what is written past the end.
  */
 #include "cvl-cpu/kernels/copy.h"
 
@@ -13,7 +13,8 @@
 
 enum { LINE = 64, MOST_LINES = 2 };
 
-/* At least MOST_LINES may be written and read; so many lines are copied in any case. */
+/* Copies `bytes`, but `lines` whole lines in any case. At least MOST_LINES may be read and
+ * written. */
 ALWAYS_INLINE void copy_lines(char *to, const char *from, size_t bytes, int lines) {
   for (int i = 0; i < lines; i++) memcpy(to + i * LINE, from + i * LINE, LINE);
   if (bytes <= (size_t)(lines * LINE)) return;
@@ -33,10 +34,9 @@ ALWAYS_INLINE void copy_span(char *to, const struct copy_span *s, size_t bytes,
   }
 }
 
-/* Spans as they follow each other, from cursor to cursor in turns. Ends at a gap, where
- * another cursor's turn is, or where a span does not end before `end`. Returns where it has
- * written to.
- */
+/* Copies spans in the order of the walk, whose cursors take turns. Ends at a gap, where another
+ * cursor's turn is, or where a span does not end before `end`. Returns where the output
+ * ends. */
 ALWAYS_INLINE char *copy_in_turns(struct copy_walk *w, uint64_t end, char *out,
                                   const char *limit, int lines) {
   const uint32_t count = w->target->count;
@@ -60,7 +60,7 @@ ALWAYS_INLINE char *copy_in_turns(struct copy_walk *w, uint64_t end, char *out,
   return out;
 }
 
-/* The same of one cursor. */
+/* Does the same for a walk with one cursor. */
 ALWAYS_INLINE char *copy_of_one(struct copy_walk *w, uint64_t end, char *out, const char *limit,
                                 int lines) {
   const size_t size = w->bytes;

@@ -1,4 +1,4 @@
-/* kernels.c - the sets of kernels in this program, and the choice among them. */
+/* kernels.c - the sets of kernels in this program, and the choice of one. */
 #include "cvl-cpu/kernels/kernels.h"
 
 #include <stddef.h>
@@ -63,8 +63,8 @@ static enum level level_of_processor(void) {
 #endif
 }
 
-/* How many of the sets, counted from the plainest, this processor runs: each contains the one
- * before it. */
+/* Returns how many of the sets, from the plainest on, this processor runs. Each set's
+ * instructions contain those of the set before it. */
 static unsigned sets_that_run(void) {
   const enum level level = level_of_processor();
   unsigned n = 0;

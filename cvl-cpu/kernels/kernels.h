@@ -1,13 +1,13 @@
 /* kernels.h - the kernels of one instruction set: sequential loops over raw arrays.
  *
- * Each kernels-NAME.c is compiled once per instruction set with KERNEL_SET defined as the name
- * of the set, and exports one constant table, `NAME_kernels` with the set's name appended.
- * kernels.c collects the tables of a set into a struct cpu_kernels and picks the set when a
- * context opens. All sets give the same bits. Nothing else may be visible in a kernel file:
- * a function of the same name from two sets would be one function to the linker.
+ * Each kernel file is compiled once per instruction set, with KERNEL_SET defined as the name of
+ * the set. It exports one constant table, `NAME_kernels` with the set's name appended.
+ * kernels.c collects the tables of a set in a struct cpu_kernels, and a context picks a set
+ * when it opens. All sets give the same bits. A kernel file must export nothing else: the
+ * linker would take two functions of the same name from two sets for one.
  *
- * To add a kernel file: its table's struct in a header of its own, a pointer here, its line in
- * kernels.c, its name in KERNEL_FILES of CMakeLists.txt.
+ * To add a kernel file, write a header with its table's struct, and add a pointer here, a line
+ * in kernels.c and its name in KERNEL_FILES of CMakeLists.txt.
  */
 #ifndef RAVEL_CPU_KERNELS_H
 #define RAVEL_CPU_KERNELS_H
@@ -30,20 +30,20 @@ struct cpu_kernels {
   const struct copy_kernels *copy;
 };
 
-/* The best set that this program contains and this processor runs. */
+/* Returns the best set that this program contains and this processor runs. */
 const struct cpu_kernels *cpu_kernels_choose(void);
-/* Set number i from the plainest, or NULL: for tests that compare them. */
+/* Returns set number i from the plainest, or NULL: for tests that compare the sets. */
 const struct cpu_kernels *cpu_kernels_numbered(unsigned i);
 
-/* KERNEL(name) is the name in the set being compiled: map_kernels_baseline ... */
+/* KERNEL(name) is a name in the set that is being compiled: map_kernels_baseline ... */
 #define KERNEL_PASTE(name, set)  name##_##set
 #define KERNEL_OF_SET(name, set) KERNEL_PASTE(name, set)
 #define KERNEL(name)             KERNEL_OF_SET(name, KERNEL_SET)
 
-/* Elementwise loops may overwrite an input element by element, and have no other overlap: no
- * iteration depends on another. */
+/* Marks a loop whose iterations do not depend on each other. It may overwrite an input element
+ * by element, but input and output have no other overlap. */
 #ifdef __clang__
-/* A set may lack the instructions, which is no fault of the loop. */
+/* Some sets lack the instructions to vectorise a loop, which is no fault of the loop. */
 #pragma clang diagnostic ignored "-Wpass-failed"
 #define INDEPENDENT _Pragma("clang loop vectorize(assume_safety)")
 #else

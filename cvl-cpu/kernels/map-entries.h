@@ -1,4 +1,4 @@
-/* map-entries.h - the table of kernels-map.c for one pair of widths. */
+/* map-entries.h - the table of map.c for one pair of widths. */
 #include "cvl/expressions.h"
 
 #define UNARY(op, in, out, expression)                     ENTRY(op, in, out, CVL_E_NONE)

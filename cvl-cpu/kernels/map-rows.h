@@ -1,10 +1,10 @@
-/* map-rows.h - the loops of kernels-map.c for one pair of widths, INT_BITS and
- * FLOAT_BITS; included for each pair. A row that involves only one of the two widths is
- * instantiated once for that width, where both are equal, and one that involves neither once.
+/* map-rows.h - the loops of map.c for one pair of widths, INT_BITS and FLOAT_BITS. It is
+ * included for each pair. A row that uses only one of the widths is instantiated where both are
+ * equal; a row that uses neither is instantiated once.
  */
 #include "cvl/expressions.h"
 
-/* LOOPS_xy(what): `what` if rows from class x to class y are instantiated for this pair. */
+/* LOOPS_xy(text) is the text if rows from class x to class y are instantiated for this pair. */
 #if INT_BITS == FLOAT_BITS
 #define LOOPS_II(...) __VA_ARGS__
 #define LOOPS_IB(...) __VA_ARGS__
@@ -50,7 +50,7 @@
     }                                                                                          \
     return n;                                                                                  \
   })
-/* The condition is tried on all elements first, in a loop without exit. */
+/* A loop without exit first tests the condition for all elements. */
 #define CHECKED(op, in, out, condition, error, expression)                                     \
   LOOPS_##in##out(LOOP_HEAD(op, in, out) {                                                     \
     const TYPE_##in *a = from[0], *b = from[1];                                                \

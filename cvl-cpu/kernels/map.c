@@ -1,18 +1,19 @@
 /* map.c - elementwise kernels, all made from operations.def.
  *
- * The loops are plain; the compiler vectorises them for the set. Functions of elementary.h
- * with a branch inside would not vectorise, so all of them go through its forms for arrays.
+ * The loops are plain, and the compiler vectorises them for the set. Functions of elementary.h
+ * with branches would not vectorise, so all of them use forms for arrays.
  */
 #include "cvl-cpu/kernels/map.h"
 #include "cvl/cvl.h"
 #include "cvl/elementary.h"
 
-/* map_ADD_i64_i64 ...: the operation, its operands' and its result's element. */
+/* The name of a kernel, map_ADD_i64_i64 ...: operation, element of the operands and of the
+ * result. */
 #define ROW_PASTE(op, in, out)  map_##op##_##in##_##out
 #define ROW_EXPAND(op, in, out) ROW_PASTE(op, in, out)
 #define ROW_NAME(op, in, out)   ROW_EXPAND(op, SUFFIX_##in, SUFFIX_##out)
 
-/* Whether op is a function with a form for arrays; if so r has been filled by it. */
+/* Whether op is a function with a form for arrays. If so, it has filled r. */
 #define ARRAY_FORMS(type, suffix)                                                              \
   static inline __attribute__((always_inline)) bool array_##suffix(                            \
       enum cvl_op op, const type *a, type *r, uint64_t n) {                                    \

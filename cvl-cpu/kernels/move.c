@@ -1,5 +1,5 @@
-/* move.c - kernels that move data without looking at segments: copies, gathers,
- * scatters, packing, offsets. spread.h has those that walk over segments. */
+/* move.c - kernels that move data without looking at segments: copies, gathers, scatters,
+ * packing, offsets. Kernels that walk over segments are in spread.h. */
 #include "cvl-cpu/kernels/move.h"
 
 #include <string.h>
@@ -48,7 +48,7 @@ static void stream(void *to, const void *from, size_t bytes) {
   memcpy(t + i, f + i, bytes - i);
 }
 
-/* Waits for the lines under way, which takes as long as they do: once for each chunk. */
+/* Waits for the streaming stores under way, once for each chunk, as that takes time. */
 static void stream_end(void) {
 #if defined(__SSE2__)
   _mm_sfence();
@@ -70,8 +70,8 @@ static void stream_end(void) {
     const type zero = 0;                                                                       \
     for (uint64_t i = 0; i < n; i++) out[i] = *(at[i] == NOWHERE ? &zero : &v[at[i]]);         \
   }                                                                                            \
-  /* A branch: where all are inside it is predicted; a store of the others to somewhere else   \
-   * would wait behind those that miss the caches (operations/ranges.h). */                    \
+  /* A branch is predicted well where all indices are inside. A store of the others to a       \
+   * dummy would wait behind those that miss the caches (operations/ranges.h). */              \
   static void scatter_##suffix(uint64_t n, const void *values, const uint64_t *at,             \
                                uint64_t low, uint64_t high, void *to) {                        \
     const type *v = values;                                                                    \
@@ -95,7 +95,7 @@ GATHERS(64, uint64_t)
 
 static bool invert(uint64_t n, const uint64_t *at, uint64_t low, uint64_t *source) {
   uint64_t missing = 0;
-  memset(source, 0xff, n * sizeof *source); /* NOWHERE */
+  memset(source, 0xff, n * sizeof *source); /* every element becomes NOWHERE */
   for (uint64_t i = 0; i < n; i++) source[at[i] - low] = i;
   for (uint64_t i = 0; i < n; i++) missing |= source[i] == NOWHERE;
   return !missing;
@@ -154,7 +154,7 @@ static void masks(uint64_t n, const uint8_t *flags, uint64_t *to) {
   }
 }
 
-/* Without a branch: every element is stored, and `to` advances if its flag is set. */
+/* There is no branch: every element is stored, and `to` advances if its flag is set. */
 #define COMPRESS(suffix, type)                                                                 \
   static inline uint64_t compress_plain_##suffix(uint64_t n, const type *v, uint64_t mask,     \
                                                  type *out) {                                  \
@@ -222,8 +222,7 @@ COMPRESS_ALL(64, uint64_t)
 
 /* ---- indices, lengths and offsets ---- */
 
-/* A negative index is a large one once it is unsigned. Limits and bases are expressions in i.
- */
+/* A negative index is large as an unsigned number. Limits and bases are expressions in i. */
 #define LOCATE(type, limit_of, base_of)                                                        \
   {                                                                                            \
     const type *index = indices;                                                               \

@@ -1,5 +1,5 @@
-/* random.c - Philox 4x32-10 (Salmon, Moraes, Dror, Shaw: "Parallel random numbers: as
- * easy as 1, 2, 3"), a block for each number, so that any of them can be made alone. */
+/* random.c - Philox 4x32-10 (Salmon, Moraes, Dror, Shaw: "Parallel random numbers: as easy as
+ * 1, 2, 3"). Each number has a block of its own, so that any of them can be computed alone. */
 #include "cvl-cpu/kernels/random.h"
 
 struct block {
@@ -23,7 +23,8 @@ static inline __attribute__((always_inline)) struct block philox(uint64_t seed, 
   return (struct block){{a, b, c, d}};
 }
 
-/* The high 64 bits of x * y, by halves: without a 128-bit type it vectorises. */
+/* Returns the high 64 bits of x * y, computed by halves. It vectorises, since it uses no
+ * 128-bit type. */
 static inline uint64_t random_high_product(uint64_t x, uint64_t y) {
   const uint64_t x0 = (uint32_t)x, x1 = x >> 32, y0 = (uint32_t)y, y1 = y >> 32;
   const uint64_t middle = x1 * y0 + (x0 * y0 >> 32);

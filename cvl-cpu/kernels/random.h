@@ -6,8 +6,8 @@
 
 #include "cvl-cpu/kernels/kernels.h"
 
-/* out[i] = number first + i of the k-th RAND for this seed, scaled to 0 .. bounds[i]-1. Returns
- * n, or the first i whose bound is not positive. */
+/* Sets out[i] to number first + i of the k-th RAND for this seed, scaled to 0 .. bounds[i]-1.
+ * Returns n, or the first i whose bound is not positive. */
 typedef uint64_t random_kernel(uint64_t seed, uint64_t k, uint64_t first, uint64_t n,
                                const void *bounds, void *out);
 

@@ -37,12 +37,12 @@ ALWAYS_INLINE void NAMED(items)(const void *data, uint64_t first, uint64_t n,
   }
 }
 
-/* Segments of at most RANK_FEW elements, at most STRIP + RANK_FEW in all: each pair of
- * elements at distance s is compared in one loop over the strip. */
+/* Ranks segments of at most RANK_FEW elements, with at most STRIP + RANK_FEW elements in all.
+ * One loop over the strip compares all pairs of elements at distance s. */
 ALWAYS_INLINE void NAMED(few)(const ELEMENT *x, const uint64_t *offsets, uint64_t count,
                               int down, KEY *rank) {
   KEY keys[LANES + STRIP + RANK_FEW + LANES], ranks[LANES + STRIP + RANK_FEW + LANES];
-  uint8_t position[STRIP + 2 * RANK_FEW]; /* in the segment */
+  uint8_t position[STRIP + 2 * RANK_FEW]; /* position within its segment */
   KEY *key = keys + LANES, *r = ranks + LANES;
   const int n = (int)(offsets[count] - offsets[0]);
   static const uint8_t counting[RANK_FEW] = {0, 1, 2, 3, 4, 5, 6, 7};
@@ -56,7 +56,7 @@ ALWAYS_INLINE void NAMED(few)(const ELEMENT *x, const uint64_t *offsets, uint64_
   for (int i = 0; i < n; i++) r[i] = 0;
   for (int s = 1; s < (int)most; s++) {
     KEY before[STRIP +
-               RANK_FEW]; /* 1 where the element s positions before it stays before it */
+               RANK_FEW]; /* 1 if the element s positions earlier stays before this one */
     for (int i = 0; i < n; i++) before[i] = key[i - s] <= key[i];
     for (int i = s; i < n; i++) r[i] += position[i] >= s ? before[i] : 0;
     for (int i = s; i < n; i++) r[i - s] += position[i] >= s ? before[i] ^ 1 : 0;
@@ -64,7 +64,7 @@ ALWAYS_INLINE void NAMED(few)(const ELEMENT *x, const uint64_t *offsets, uint64_
   memcpy(rank, r, (size_t)n * sizeof *rank);
 }
 
-/* One segment of at most RANK_SOME elements: all against all. */
+/* Ranks one segment of at most RANK_SOME elements by comparing all pairs. */
 ALWAYS_INLINE void NAMED(some)(const ELEMENT *x, int n, int down, KEY *rank) {
   KEY key[RANK_SOME];
   for (int i = 0; i < n; i++) key[i] = NAMED(key)(x[i], down);
@@ -77,7 +77,7 @@ ALWAYS_INLINE void NAMED(some)(const ELEMENT *x, int n, int down, KEY *rank) {
   }
 }
 
-/* n elements of the given segments, in the order of their ranks. */
+/* Writes the elements of the given segments in the order of their ranks. */
 ALWAYS_INLINE void NAMED(put)(const ELEMENT *x, const uint64_t *offsets, uint64_t count,
                               const KEY *rank, ELEMENT *out) {
   for (uint64_t k = 0; k < count; k++) {
@@ -87,7 +87,7 @@ ALWAYS_INLINE void NAMED(put)(const ELEMENT *x, const uint64_t *offsets, uint64_
   }
 }
 
-/* rank_bytes 0: the elements themselves. */
+/* Writes ranks of rank_bytes each, or the sorted elements themselves if rank_bytes is 0. */
 ALWAYS_INLINE uint64_t NAMED(segments)(const void *data, const uint64_t *offsets,
                                        uint64_t count, int down, size_t rank_bytes, void *out) {
   const ELEMENT *x = data;

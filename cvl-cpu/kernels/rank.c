@@ -9,14 +9,14 @@
 
 enum {
   STRIP = 512,        /* short segments are ranked in strips of about so many elements */
-  LANES = 16,         /* what a vector register holds at most of these types */
-  SORT_INSERTED = 24, /* elements that are sorted by insertion */
-  SORT_MANY = 1000,   /* elements that are worth whole passes, */
-  SORT_PASSES = 3     /* if there are no more of them */
+  LANES = 16,         /* the most elements of these types in a vector register */
+  SORT_INSERTED = 24, /* so few elements are sorted by insertion */
+  SORT_MANY = 1000,   /* so many elements are worth passes over all of them, */
+  SORT_PASSES = 3     /* if there are no more passes than this */
 };
 
-/* The order of INT is that of unsigned numbers after the sign is flipped; of FLOAT too, after
- * negative ones are complemented. A NaN is above all in both directions. */
+/* INTs are ordered as unsigned numbers after their sign bit is flipped. FLOATs are too, after
+ * negative ones are complemented. A NaN comes last in both directions. */
 ALWAYS_INLINE uint32_t key_i32(int32_t x, int down) {
   const uint32_t k = (uint32_t)x ^ UINT32_C(1) << 31;
   return down ? ~k : k;

@@ -1,8 +1,8 @@
-/* reduce-elem.h - the reductions of one element type. Included by kernels-reduce.c with
- * CLASS, KIND and the widths defined.
+/* reduce-elem.h - the reductions of one element type. Included by reduce.c with CLASS, KIND and
+ * the widths defined.
  *
- * The tree is that of trees.h. BOOL operations are exact, so there it is as wide as suits
- * bytes. Short segments are reduced side by side (reduce-short.h).
+ * The tree is that of trees.h. BOOL operations are exact, so for them the tree is as wide as
+ * suits bytes. Short segments are reduced side by side (reduce-short.h).
  */
 #include "cvl-cpu/combine/combine.h"
 
@@ -27,9 +27,9 @@ ALWAYS_INLINE ELEMENT_TYPE NAMED(fold)(enum cvl_op op, ELEMENT_TYPE *lane) {
   return NAMED(combine)(op, lane[0], lane[1]);
 }
 
-/* Combines x[0 .. n) into the lanes, row after row. Two rows combined with each other first are
- * half the steps that wait for the one before, but lines are then not read in order, which the
- * prefetching of an AMD processor follows half as fast (bench-ops --only REDUCE, i64). */
+/* Combines x[0 .. n) into the lanes, row after row. Combining two rows with each other first
+ * would halve the chain of dependent steps. But then lines are not read in order, and an AMD
+ * processor prefetches them half as fast (bench-ops --only REDUCE, i64). */
 ALWAYS_INLINE void NAMED(gather)(enum cvl_op op, const ELEMENT_TYPE *x, uint64_t n,
                                  ELEMENT_TYPE *lane) {
   const uint64_t width = (uint64_t)WIDTH;
@@ -46,14 +46,14 @@ ALWAYS_INLINE void NAMED(gather)(enum cvl_op op, const ELEMENT_TYPE *x, uint64_t
 }
 
 #if REDUCE_FLOAT
-/* MAX or MIN by comparison alone: right unless a NaN or a zero is among the operands. */
+/* Computes MAX or MIN by comparison alone. It is right unless an operand is a NaN or a zero. */
 ALWAYS_INLINE ELEMENT_TYPE NAMED(compare)(enum cvl_op op, ELEMENT_TYPE x, ELEMENT_TYPE y) {
   return op == OP_MAX ? (x > y ? x : y) : (x < y ? x : y);
 }
 
-/* A whole block of MAX or MIN into the lanes. Two steps an element suffice while no NaN is met
- * and no lane ends as a zero, whose sign would depend on the order; else the block, which is
- * then in the first-level cache, is done again by the expression of the table. */
+/* Combines a whole block into the lanes, for MAX or MIN. Two steps an element suffice unless a
+ * NaN is met, or a lane ends as a zero, whose sign would depend on the order. Then the
+ * expression of the table combines the block again, which is still in the first-level cache. */
 ALWAYS_INLINE void NAMED(gather_extreme)(enum cvl_op op, const ELEMENT_TYPE *x,
                                          ELEMENT_TYPE *lane) {
   ELEMENT_TYPE best[WIDTH];
@@ -74,7 +74,7 @@ ALWAYS_INLINE void NAMED(gather_extreme)(enum cvl_op op, const ELEMENT_TYPE *x,
 }
 #endif
 
-/* The total of x[0 .. n) under an exact operation: the lanes go on through all blocks. */
+/* Returns the total of x[0 .. n) under an exact operation. The same lanes serve all blocks. */
 ALWAYS_INLINE ELEMENT_TYPE NAMED(total)(enum cvl_op op, const ELEMENT_TYPE *x, uint64_t n) {
   ELEMENT_TYPE lane[WIDTH];
   for (int j = 0; j < WIDTH; j++) lane[j] = NAMED(pad)(op);
@@ -107,7 +107,7 @@ ALWAYS_INLINE void NAMED(blocks)(enum cvl_op op, const void *data, uint64_t n, v
 #include "cvl-cpu/kernels/reduce-short.h"
 #include "cvl/trees.h"
 
-/* One segment of 1 <= n <= REDUCE_WHOLE elements. */
+/* Reduces one segment of 1 <= n <= REDUCE_WHOLE elements. */
 ALWAYS_INLINE ELEMENT_TYPE NAMED(segment)(reduce_blocks *blocks, const ELEMENT_TYPE *x,
                                           uint64_t n) {
   ELEMENT_TYPE totals[REDUCE_WHOLE / CVL_REDUCE_BLOCK];
@@ -126,7 +126,7 @@ ALWAYS_INLINE void NAMED(segments)(enum cvl_op op, reduce_blocks *blocks, const 
     ELEMENT_TYPE *const out = (ELEMENT_TYPE *)results + k;
     const int many = count - k < GROUP ? (int)(count - k) : GROUP;
     uint64_t longer;
-    /* Rows pay unless most segments are too long for the longest ones. */
+    /* Rows pay unless most segments are longer than the longest row. */
     if (o[many] - o[0] <= (uint64_t)many * 16 ||
         __builtin_popcountll(longer_than(16, o, many)) <= many / 2) {
       longer = NAMED(short_ones)(op, x, o, many, out);

@@ -1,20 +1,21 @@
-/* reduce-short.h - short segments reduced side by side. Included by
- * reduce-elem.h, for one element type.
+/* reduce-short.h - reduces short segments side by side. Included by reduce-elem.h, for one
+ * element type.
  *
- * The lanes of a short segment fill a row, padded, by one masked load whatever its length is;
- * the rows of a group of segments lie one after the other. A row holds its lanes in
- * bit-reversed order: then each step of the tree, from half a row down to 1, combines
- * neighbours, and is the same plain loop over the whole group.
- * Segments of up to a block join in when they are folded to a row.
+ * A masked load fills a row with the lanes of a short segment, padded, whatever its length is.
+ * The rows of a group of segments lie one after the other. A row holds its lanes in
+ * bit-reversed order. So each step of the tree, from half a row down to 1, combines neighbours,
+ * and is the same plain loop over the whole group. Segments of up to a block join in after they
+ * are folded to a row.
  */
 
 #include "cvl/trees.h"
 
-/* Lanes of a row: as many as fill 16 bytes where that is enough, else 64 bytes, else 16. */
+/* The lanes of a row: as many as fill 16 bytes where that is enough, else 64 bytes, else 16
+ * lanes. */
 #define NARROW ((int)(16 / sizeof(ELEMENT_TYPE)))
 #define ROW    ((int)(sizeof(ELEMENT_TYPE) == 8 ? 8 : 16))
 
-/* row = the lanes of a segment at x that has those of the mask. */
+/* Sets row to the lanes of a segment at x that are in the mask; the others become pads. */
 ALWAYS_INLINE void NAMED(load_row)(enum cvl_op op, const ELEMENT_TYPE *x, unsigned mask,
                                    int lanes, ELEMENT_TYPE *row) {
   const ELEMENT_TYPE pad = NAMED(pad)(op);
@@ -39,7 +40,8 @@ ALWAYS_INLINE void NAMED(fold_neighbours)(enum cvl_op op, int n,
   for (int i = 0; i < n; i++) to[i] = NAMED(combine)(op, from[2 * i], from[2 * i + 1]);
 }
 
-/* The rows in a folded to an element each; b has room for half of a. Returns where they are. */
+/* Folds each row in a to one element. b has room for half of a. Returns where the elements
+ * are. */
 ALWAYS_INLINE const ELEMENT_TYPE *NAMED(fold_rows)(enum cvl_op op, int lanes, int count,
                                                    ELEMENT_TYPE *a, ELEMENT_TYPE *b) {
   if (lanes == 16) {
@@ -60,8 +62,8 @@ ALWAYS_INLINE const ELEMENT_TYPE *NAMED(fold_rows)(enum cvl_op op, int lanes, in
   return lanes == 16 || lanes == 4 ? a : b;
 }
 
-/* The reductions of `count` <= GROUP segments of at most `lanes` elements; what it gives for
- * longer ones means nothing. */
+/* Reduces `count` <= GROUP segments of at most `lanes` elements. Results for longer segments
+ * are meaningless. */
 ALWAYS_INLINE void NAMED(rows)(enum cvl_op op, int lanes, const ELEMENT_TYPE *x,
                                const uint64_t *offsets, int count, ELEMENT_TYPE *out) {
   ELEMENT_TYPE a[GROUP * 16], b[GROUP * 8];
@@ -76,8 +78,8 @@ ALWAYS_INLINE void NAMED(rows)(enum cvl_op op, int lanes, const ELEMENT_TYPE *x,
   }
 }
 
-/* The reductions of a group of segments, in rows as long as most of them need. Returns which
- * are too long for that and left out. */
+/* Reduces a group of segments, in rows as long as most of them need. Returns a mask of the
+ * segments that were too long and left out. */
 ALWAYS_INLINE uint64_t NAMED(short_ones)(enum cvl_op op, const ELEMENT_TYPE *x,
                                          const uint64_t *offsets, int count,
                                          ELEMENT_TYPE *out) {
@@ -97,7 +99,7 @@ ALWAYS_INLINE uint64_t NAMED(short_ones)(enum cvl_op op, const ELEMENT_TYPE *x,
   return longer;
 }
 
-/* row = the lanes of x[0 .. n), n <= CVL_REDUCE_BLOCK, combined until they are as many. */
+/* Sets row to the lanes of x[0 .. n), n <= CVL_REDUCE_BLOCK, folded until they fit a row. */
 ALWAYS_INLINE void NAMED(load_folded)(enum cvl_op op, const ELEMENT_TYPE *x, uint64_t n,
                                       ELEMENT_TYPE *row) {
   ELEMENT_TYPE lane[WIDTH];
@@ -109,8 +111,8 @@ ALWAYS_INLINE void NAMED(load_folded)(enum cvl_op op, const ELEMENT_TYPE *x, uin
   NAMED(load_row)(op, lane, (1U << ROW) - 1, ROW, row);
 }
 
-/* The reductions of those segments of a group that are set in `which`, of at most
- * CVL_REDUCE_BLOCK elements each: the last steps of the tree side by side. */
+/* Reduces the segments of a group that are set in `which`, of at most CVL_REDUCE_BLOCK elements
+ * each. The last steps of the tree are done side by side. */
 ALWAYS_INLINE void NAMED(medium_ones)(enum cvl_op op, const ELEMENT_TYPE *x,
                                       const uint64_t *offsets, uint64_t which,
                                       ELEMENT_TYPE *out) {
@@ -124,8 +126,8 @@ ALWAYS_INLINE void NAMED(medium_ones)(enum cvl_op op, const ELEMENT_TYPE *x,
   for (; which; which &= which - 1) out[__builtin_ctzll(which)] = *folded++;
 }
 
-/* The reductions of x[k * n .. k * n + n), k < count, with n <= REDUCE_EQUAL known to the
- * compiler: what would combine with a pad is left out. */
+/* Reduces x[k * n .. k * n + n), k < count. n <= REDUCE_EQUAL is a constant for the compiler,
+ * which removes combinations with pads. */
 ALWAYS_INLINE void NAMED(equal_of)(enum cvl_op op, int n, const ELEMENT_TYPE *restrict x,
                                    uint64_t count, ELEMENT_TYPE *restrict out) {
   for (uint64_t k = 0; k < count; k++) {

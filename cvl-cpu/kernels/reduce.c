@@ -7,14 +7,14 @@
 #include "cvl-cpu/kernels/templates.h"
 
 enum {
-  GROUP = 64, /* segments taken together: their rows stay in the first-level cache */
-  /* Fewer where a row is 16 elements: while more are folded memory idles, and the sums of 10
-   * million values in rows of 16 take half as long again (bench/run segmented-sum --largest).
-   */
+  GROUP = 64, /* segments of a group, whose rows stay in the first-level cache */
+  /* Where a row has 16 elements, a group is smaller. In a larger one memory would idle while
+   * rows are folded, and sums of 10 million values would take half as long again (bench/run
+   * segmented-sum --largest). */
   LONG_ROWS = 16
 };
 
-/* A loop to be vectorised as it stands. */
+/* Marks a loop that the compiler vectorises as it stands. */
 #ifdef __clang__
 #define ROLLED
 #else
@@ -25,7 +25,7 @@ enum {
 #include <immintrin.h>
 #define ROWS_BY_MASK
 
-/* The lengths of segments i .. i + 7, 0 from `count` on. */
+/* Returns the lengths of segments i .. i + 7; those from `count` on are 0. */
 ALWAYS_INLINE __m512i eight_lengths(const uint64_t *offsets, int i, int count) {
   const __mmask8 present = (__mmask8)(count - i < 8 ? (1 << (count - i)) - 1 : 0xff);
   return _mm512_sub_epi64(_mm512_maskz_loadu_epi64(present, offsets + i + 1),
@@ -33,7 +33,7 @@ ALWAYS_INLINE __m512i eight_lengths(const uint64_t *offsets, int i, int count) {
 }
 #endif
 
-/* mask[i] has a bit for each of the first `lanes` <= 16 elements that segment i has. */
+/* Sets mask[i] to a bit for each of the first `lanes` <= 16 elements of segment i. */
 ALWAYS_INLINE void row_masks(const uint64_t *offsets, int count, int64_t lanes,
                              uint16_t *mask) {
 #ifdef ROWS_BY_MASK
@@ -52,7 +52,7 @@ ALWAYS_INLINE void row_masks(const uint64_t *offsets, int count, int64_t lanes,
 #endif
 }
 
-/* Which of `count` <= GROUP segments have more than n elements. */
+/* Returns a mask of the segments, of `count` <= GROUP, that have more than n elements. */
 ALWAYS_INLINE uint64_t longer_than(int64_t n, const uint64_t *offsets, int count) {
   uint64_t longer = 0;
 #ifdef ROWS_BY_MASK
@@ -70,8 +70,8 @@ ALWAYS_INLINE uint64_t longer_than(int64_t n, const uint64_t *offsets, int count
 }
 
 #ifdef ROWS_BY_MASK
-/* load_row (reduce-short.h) for elements of so many bytes. Lanes that the mask lacks
- * are not read. */
+/* Does load_row (reduce-short.h) for elements of `bytes` bytes. Lanes outside the mask are not
+ * read. */
 ALWAYS_INLINE void load_row_masked(size_t bytes, const void *x, unsigned mask, int lanes,
                                    const void *pad, bool in_order, void *row) {
   int64_t p8 = 0;
@@ -101,7 +101,7 @@ ALWAYS_INLINE void load_row_masked(size_t bytes, const void *x, unsigned mask, i
     memcpy(&p4, pad, sizeof p4);
     if (lanes == 4) {
       const __m128i a = _mm_mask_loadu_epi32(_mm_set1_epi32(p4), (__mmask8)mask, x);
-      _mm_storeu_si128(row, in_order ? a : _mm_shuffle_epi32(a, 0xd8)); /* 0, 2, 1, 3 */
+      _mm_storeu_si128(row, in_order ? a : _mm_shuffle_epi32(a, 0xd8)); /* order 0, 2, 1, 3 */
       return;
     }
     const __m512i order =
@@ -115,7 +115,7 @@ ALWAYS_INLINE void load_row_masked(size_t bytes, const void *x, unsigned mask, i
 }
 #endif
 
-/* Classes for #if. */
+/* The classes as numbers, for #if. */
 #define REDUCE_IS_I 0
 #define REDUCE_IS_F 1
 #define REDUCE_IS_B 0

@@ -1,9 +1,9 @@
-/* scan-elem.h - the scans of one element type of several bytes. Included by
- * scan.c with CLASS, KIND and the widths defined.
+/* scan-elem.h - the scans of one element type of several bytes. Included by scan.c with CLASS,
+ * KIND and the widths defined.
  *
  * Results are computed in a buffer of the first-level cache, `made`, in two passes. The first
  * scans each row by itself and saves its total. Then the totals of eight windows at a time take
- * the steps of Kogge and Stone: the windows are the lanes of a row, so a step moves nothing
+ * the steps of Kogge and Stone. The windows are the lanes of a row, so a step moves nothing
  * between lanes. The second pass combines the prefix before each row into it, and the buffer is
  * written to the result by windows.
  *
@@ -30,7 +30,7 @@ ALWAYS_INLINE ELEMENT_TYPE NAMED(get_total)(const struct NAMED(above) * above, i
 
 /* ---- in any order: INT ---- */
 
-/* The totals of full windows, lane by lane in four rows at a time. */
+/* Computes the totals of full windows, lane by lane, four rows at a time. */
 ALWAYS_INLINE void NAMED(totals_in_any_order)(enum cvl_op op, const ELEMENT_TYPE *x,
                                               uint64_t windows, ELEMENT_TYPE *totals) {
   enum { AT_A_TIME = 4 };
@@ -50,7 +50,7 @@ ALWAYS_INLINE void NAMED(totals_in_any_order)(enum cvl_op op, const ELEMENT_TYPE
   }
 }
 
-/* The scan of n elements after `before`. */
+/* Writes the scan of n elements after the prefix `before`. */
 ALWAYS_INLINE void NAMED(write_in_any_order)(enum cvl_op op, const ELEMENT_TYPE *x, uint64_t n,
                                              ELEMENT_TYPE before, ELEMENT_TYPE *e,
                                              scan_put *put) {
@@ -74,7 +74,8 @@ ALWAYS_INLINE void NAMED(write_in_any_order)(enum cvl_op op, const ELEMENT_TYPE 
 
 /* ---- in the order of the tree ---- */
 
-/* Makes totals the inclusive prefixes in their windows, for the first `rows` of each. */
+/* Turns totals into inclusive prefixes in their windows, for the first `rows` rows of each
+ * window. */
 ALWAYS_INLINE void NAMED(prefix_above)(enum cvl_op op, struct NAMED(above) * above, int rows) {
   for (int s = 1; s < rows; s *= 2) {
     for (int r = rows - 1; r >= s; r--) {
@@ -83,8 +84,8 @@ ALWAYS_INLINE void NAMED(prefix_above)(enum cvl_op op, struct NAMED(above) * abo
   }
 }
 
-/* Makes totals of the last rows those of their windows: only what prefix_above does for them.
- */
+/* Turns the totals of the last rows into those of their windows. Takes only the steps of
+ * prefix_above that this needs. */
 ALWAYS_INLINE void NAMED(total_above)(enum cvl_op op, struct NAMED(above) * above) {
   for (int s = 1; s < CVL_SCAN_WINDOW; s *= 2) {
     for (int r = 2 * s - 1; r < CVL_SCAN_WINDOW; r += 2 * s) {
@@ -93,10 +94,11 @@ ALWAYS_INLINE void NAMED(total_above)(enum cvl_op op, struct NAMED(above) * abov
   }
 }
 
-/* First visit of n elements in full windows, at most SIDE, the last of which may be short: made
- * gets the scan of each row by itself, above the prefixes of totals. Reads and writes whole
- * rows. made NULL: not wanted, and only the last rows of above are. Memory is asked for early:
- * so much is done for each row that the processor itself looks only a few lines ahead. */
+/* The first pass over n elements in at most SIDE full windows; the last may be short. `made`
+ * gets the scan of each row by itself, and `above` the prefixes of the rows' totals. If `made`
+ * is NULL, only the windows' totals are computed, in the last rows of `above`. Whole rows are
+ * read and written. Memory is prefetched, since each row takes so long that the processor
+ * itself looks only a few lines ahead. */
 ALWAYS_INLINE void NAMED(visit_rows)(enum cvl_op op, const ELEMENT_TYPE *x, uint64_t n,
                                      ELEMENT_TYPE *made, struct NAMED(above) * above) {
   const struct NAMED(row) pad = NAMED(spread)(NAMED(pad)(op));
@@ -118,7 +120,8 @@ ALWAYS_INLINE void NAMED(visit_rows)(enum cvl_op op, const ELEMENT_TYPE *x, uint
   }
 }
 
-/* What is before each row: base->t[r] of the windows that before[0 .. SIDE) is before. */
+/* Computes the prefix before each row: base->t[r], in windows that before[0 .. SIDE)
+ * precede. */
 ALWAYS_INLINE void NAMED(bases)(enum cvl_op op, const ELEMENT_TYPE *before,
                                 const struct NAMED(above) * above, struct NAMED(above) * base) {
   const struct NAMED(row) b = NAMED(load)(before);
@@ -128,8 +131,8 @@ ALWAYS_INLINE void NAMED(bases)(enum cvl_op op, const ELEMENT_TYPE *before,
   }
 }
 
-/* Second visit, and what is made goes out to e window by window, so that stores past the caches
- * are under way while the next one is made. */
+/* The second pass. `made` is copied to e window by window, so that stores past the caches are
+ * under way while the next window is computed. */
 ALWAYS_INLINE void NAMED(visit_again)(enum cvl_op op, uint64_t n, bool from_start,
                                       const struct NAMED(above) * base, ELEMENT_TYPE *made,
                                       ELEMENT_TYPE *e, scan_put *put) {
@@ -194,7 +197,7 @@ ALWAYS_INLINE void NAMED(write)(enum cvl_op op, const void *data, uint64_t n,
 
 /* ---- whole segments ---- */
 
-/* One segment of more than SCAN_WINDOW elements. */
+/* Scans one segment of more than SCAN_WINDOW elements. */
 ALWAYS_INLINE void NAMED(long_segment)(enum cvl_op op, const ELEMENT_TYPE *x, uint64_t n,
                                        ELEMENT_TYPE *e, scan_put *put) {
   if (SCAN_FREELY) {
@@ -217,16 +220,18 @@ ALWAYS_INLINE void NAMED(long_segment)(enum cvl_op op, const ELEMENT_TYPE *x, ui
   }
 }
 
-/* Scans every row of a strip by itself. made[i] = the prefix before i in the row; at the first
- * position of a row, the total of the row before. Bit j of heads[r]: a row starts at position
- * 8 r + j. */
+/* Scans every row of a strip by itself. made[i] is the prefix before i in its row; at the first
+ * position of a row it is the total of the row before. Bit j of heads[r] is set if a row starts
+ * at position 8 r + j. */
 ALWAYS_INLINE void NAMED(strip_rows)(enum cvl_op op, const ELEMENT_TYPE *x, int n,
                                      const uint8_t *heads, ELEMENT_TYPE *made) {
   const struct NAMED(row) pad = NAMED(spread)(NAMED(pad)(op));
-  struct NAMED(row) x0 = pad, a0 = pad, b0 = pad, c0 = pad; /* of the eight positions before */
-  unsigned near = 0; /* the heads of those positions and of these */
+  /* values of the eight positions before */
+  struct NAMED(row) x0 = pad, a0 = pad, b0 = pad, c0 = pad;
+  unsigned near = 0; /* heads of those eight positions and of these */
   for (int i = 0; i < n; i += CVL_SCAN_ROW) {
-    /* Bit 8 + j of near, near2, near4: less than 1, 2, 4 elements of its row are before j. */
+    /* Bit 8 + j of near, near2, near4 says that less than 1, 2, 4 elements of its row are
+     * before j. */
     near = near >> 8 | (unsigned)heads[i / CVL_SCAN_ROW] << 8;
     const unsigned near2 = near | near << 1, near4 = near2 | near2 << 2;
     const struct NAMED(row) r = NAMED(load_some)(x + i, (uint64_t)(n - i));
@@ -241,7 +246,7 @@ ALWAYS_INLINE void NAMED(strip_rows)(enum cvl_op op, const ELEMENT_TYPE *x, int 
   }
 }
 
-/* Combines what is before each row into it, for `count` <= SIDE segments of a strip. */
+/* Combines the prefix before each row into it, for `count` <= SIDE segments of a strip. */
 ALWAYS_INLINE void NAMED(strip_above)(enum cvl_op op, const struct scan_span *span, int count,
                                       struct NAMED(above) * above, ELEMENT_TYPE *made) {
   const ELEMENT_TYPE pad = NAMED(pad)(op);
@@ -271,7 +276,8 @@ ALWAYS_INLINE void NAMED(strip_above)(enum cvl_op op, const struct scan_span *sp
   }
 }
 
-/* Segments of at most SCAN_WINDOW elements, at most STRIP in all, the first at x[0]. */
+/* Scans segments of at most SCAN_WINDOW elements, at most STRIP in all. The first is at
+ * x[0]. */
 ALWAYS_INLINE void NAMED(strip)(enum cvl_op op, const ELEMENT_TYPE *x, const uint64_t *offsets,
                                 uint64_t count, ELEMENT_TYPE *e, scan_put *put) {
   ELEMENT_TYPE made[STRIP + CVL_SCAN_ROW];
@@ -287,7 +293,8 @@ ALWAYS_INLINE void NAMED(strip)(enum cvl_op op, const ELEMENT_TYPE *x, const uin
       NAMED(strip_above)(op, span + i, higher - i < SIDE ? higher - i : SIDE, &above, made);
     }
   }
-  /* That of an empty segment is the next one's, or behind the strip. */
+  /* An empty segment's identity is overwritten by the next segment's, or lies behind the
+   * strip. */
   for (uint64_t k = 0; k < count; k++) made[offsets[k] - offsets[0]] = NAMED(identity)(op);
   put(e, made, (size_t)n * sizeof *e);
 }

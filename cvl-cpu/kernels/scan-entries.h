@@ -1,5 +1,5 @@
-/* scan-entries.h - the functions of a struct scan_row for every combining operation of
- * one element type. Included by scan-elem.h and scan-flags.h.
+/* scan-entries.h - the functions of a struct scan_row, for every combining operation of one
+ * element type. Included by scan-elem.h and scan-flags.h.
  */
 #define INSTANCE(name, op) COMBINE_EXPAND_NAME(name##_##op, KIND)
 #define COMBINE_INSTANCES(op)                                                                  \

@@ -1,9 +1,9 @@
-/* scan-flags.h - scans of BOOL. Included by kernels-scan.c.
+/* scan-flags.h - scans of BOOL. Included by scan.c.
  *
  * The expressions for BOOL are exact in any order and bitwise, so they serve for eight elements
- * in a word as well as for one. A scan makes the prefix within each word, carries the last
- * element of a word through the words, one operation for each, and combines what it carried
- * into them. Element i is byte i of its word: bytes are little-endian.
+ * in a word as well as for one. A scan makes the prefix within each word. Then it carries the
+ * last element of a word through the words, with one operation each, and combines that into
+ * them. Element i is byte i of its word: bytes are little-endian.
  */
 #include "cvl-cpu/combine/combine.h"
 #include "cvl-cpu/kernels/scan-levels.h"
@@ -26,23 +26,23 @@ ALWAYS_INLINE uint64_t pad_word(enum cvl_op op) {
   return NAMED(pad)(op) * every_byte;
 }
 
-/* w with pad where the mask has bits. */
+/* Returns w with the pad in the bits of the mask. */
 ALWAYS_INLINE uint64_t padded_word(enum cvl_op op, uint64_t w, uint64_t mask) {
   return (w & ~mask) | (pad_word(op) & mask);
 }
 
-/* The elements s bits before those of w, pad before the first. */
+/* Returns the elements s bits before those of w, with pads before the first. */
 ALWAYS_INLINE uint64_t word_back(enum cvl_op op, uint64_t w, int s) {
   return w << s | pad_word(op) >> (64 - s);
 }
 
-/* The last element of w in every byte. */
+/* Returns the last element of w in every byte. */
 ALWAYS_INLINE uint64_t last_of_word(uint64_t w) {
   return (w >> 56) * every_byte;
 }
 
-/* made = the scan of n <= STRIP elements after those combined to `carry` (in every byte).
- * Returns the combination of all. The words are padded at the end. */
+/* Sets made to the scan of n <= STRIP elements, whose earlier elements combine to `carry` (in
+ * every byte). Returns the combination of all. The last word is padded. */
 ALWAYS_INLINE uint64_t scan_words(enum cvl_op op, const uint8_t *x, uint64_t n, uint64_t carry,
                                   uint64_t made[WORDS]) {
   uint64_t last[WORDS];
@@ -79,7 +79,8 @@ ALWAYS_INLINE void NAMED(totals)(enum cvl_op op, const void *data, uint64_t wind
   }
 }
 
-/* The order does not matter: what is before the first window leads to the others. */
+/* The order does not matter, so the prefix before the first window is enough for all
+ * windows. */
 ALWAYS_INLINE void NAMED(write)(enum cvl_op op, const void *data, uint64_t n,
                                 const void *before, bool from_start, void *results,
                                 scan_put *put) {
@@ -94,13 +95,14 @@ ALWAYS_INLINE void NAMED(write)(enum cvl_op op, const void *data, uint64_t n,
   }
 }
 
-/* Segments of at most STRIP elements in all, the first at x[0]. A word's prefix stops where a
- * segment starts in it, and what is carried goes no further. */
+/* Scans segments of at most STRIP elements in all, the first at x[0]. The prefix in a word
+ * stops where a segment starts, and so does the carried element. */
 ALWAYS_INLINE void NAMED(strip)(enum cvl_op op, const uint8_t *x, const uint64_t *offsets,
                                 uint64_t count, uint8_t *e, scan_put *put) {
   const uint64_t n = offsets[count] - offsets[0];
   const int words = (int)((n + WORD - 1) / WORD);
-  /* Heads: 255 where a segment starts, one more for those that start at the end. */
+  /* heads has 255 where a segment starts, and one word more for segments that start at the
+   * end. */
   uint64_t made[WORDS + 2], last[WORDS], open[WORDS], heads[WORDS + 1];
   memset(heads, 0, sizeof *heads * ((size_t)words + 1));
   for (uint64_t k = 0; k < count; k++) ((uint8_t *)heads)[offsets[k] - offsets[0]] = 255;
@@ -127,7 +129,7 @@ ALWAYS_INLINE void NAMED(strip)(enum cvl_op op, const uint8_t *x, const uint64_t
   for (int i = 0; i < words; i++) {
     made[i] = combine_words(op, padded_word(op, last[i], ~open[i]), made[i]);
   }
-  /* Exclusive: one position later, and the identity where segments start. */
+  /* An exclusive scan is one position later, and has the identity where segments start. */
   uint8_t scan[STRIP + 2 * WORD];
   memcpy(scan + 1, made, (size_t)words * WORD);
   for (uint64_t k = 0; k < count; k++) scan[offsets[k] - offsets[0]] = NAMED(identity)(op);

@@ -11,9 +11,9 @@ ALWAYS_INLINE void NAMED(start)(enum cvl_op op, struct scan_state *s) {
   memcpy(&s->current, &pad, sizeof pad);
 }
 
-/* Takes a total into a level; a full window passes its own total on to the next level. */
+/* Takes a total into a level. A full window passes its own total on to the next level. */
 ALWAYS_INLINE ELEMENT_TYPE NAMED(take)(enum cvl_op op, struct scan_state *s, ELEMENT_TYPE t) {
-  int full = 0; /* levels whose window this total completes */
+  int full = 0; /* the number of levels whose window this total completes */
   for (int l = 0;; l++) {
     const uint64_t i = s->seen[l];
     for (int step = 0; step < SCAN_STEPS; step++) {

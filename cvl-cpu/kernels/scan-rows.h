@@ -1,10 +1,10 @@
 /* scan-rows.h - rows of CVL_SCAN_ROW elements of one type in registers. Included by
  * scan-elem.h.
  *
- * A row is one register where the instruction set has one of that size, else a few. Elements
- * move between the lanes of a row by explicit shuffles. The table's scalar expressions become a
- * loop over the eight elements, which the compiler must see as such (unrolled it would stay
- * scalar); then it turns them into operations of whole registers, conditions included.
+ * A row is one register if the instruction set has one of that size, else a few. Explicit
+ * shuffles move elements between the lanes of a row. The table's scalar expressions become a
+ * loop over the eight elements. The compiler turns it into operations of whole registers,
+ * conditions included, but only if it sees a loop: unrolled, it would stay scalar.
  */
 
 #include "cvl/trees.h"
@@ -18,7 +18,7 @@
 typedef ELEMENT_TYPE NAMED(lanes)
     __attribute__((vector_size(LANES * sizeof(ELEMENT_TYPE)), aligned(sizeof(ELEMENT_TYPE))));
 
-/* The bits of the elements. */
+/* The bits of the elements, as integers. */
 typedef TYPE_I NAMED(bits) __attribute__((vector_size(LANES * sizeof(TYPE_I))));
 
 struct NAMED(row) {
@@ -39,7 +39,7 @@ ALWAYS_INLINE void NAMED(store)(ELEMENT_TYPE *to, struct NAMED(row) r) {
   }
 }
 
-/* x in every lane. */
+/* Returns a row with x in every lane. */
 ALWAYS_INLINE struct NAMED(row) NAMED(spread)(ELEMENT_TYPE x) {
   struct NAMED(row) r;
   ELEMENT_TYPE a[LANES];
@@ -48,8 +48,8 @@ ALWAYS_INLINE struct NAMED(row) NAMED(spread)(ELEMENT_TYPE x) {
   return r;
 }
 
-/* The first n elements and, if that is less than a row, zeros: nothing is read behind them, as
- * another thread may be writing there. */
+/* Returns the first n elements, followed by zeros if that is less than a row. Nothing behind
+ * them is read, since another thread may be writing there. */
 ALWAYS_INLINE struct NAMED(row) NAMED(load_some)(const ELEMENT_TYPE *x, uint64_t n) {
   if (n >= CVL_SCAN_ROW) return NAMED(load)(x);
   ELEMENT_TYPE a[CVL_SCAN_ROW] = {0};
@@ -57,7 +57,7 @@ ALWAYS_INLINE struct NAMED(row) NAMED(load_some)(const ELEMENT_TYPE *x, uint64_t
   return NAMED(load)(a);
 }
 
-/* The last s lanes of `low`, then the first of `high`; 0 < s < LANES. */
+/* Returns the last s lanes of `low`, followed by the first ones of `high`; 0 < s < LANES. */
 ALWAYS_INLINE NAMED(lanes) NAMED(join)(NAMED(lanes) low, NAMED(lanes) high, int s) {
 #if LANES == 8
   if (s == 4) return __builtin_shufflevector(low, high, 4, 5, 6, 7, 8, 9, 10, 11);
@@ -72,7 +72,7 @@ ALWAYS_INLINE NAMED(lanes) NAMED(join)(NAMED(lanes) low, NAMED(lanes) high, int 
 #endif
 }
 
-/* The elements s = 1, 2 or 4 lanes before those of r, where `before` precedes r. */
+/* Returns the elements s = 1, 2 or 4 lanes before those of r; `before` is the row before r. */
 ALWAYS_INLINE struct NAMED(row)
     NAMED(back)(struct NAMED(row) before, struct NAMED(row) r, int s) {
   enum { REGISTERS = CVL_SCAN_ROW / LANES };
@@ -88,7 +88,7 @@ ALWAYS_INLINE struct NAMED(row)
   return result;
 }
 
-/* The last element of r in every lane. */
+/* Returns a row with the last element of r in every lane. */
 ALWAYS_INLINE struct NAMED(row) NAMED(spread_last)(struct NAMED(row) r) {
   const NAMED(lanes) last = r.reg[CVL_SCAN_ROW / LANES - 1];
   for (int i = 0; i < CVL_SCAN_ROW / LANES; i++) {
@@ -103,7 +103,7 @@ ALWAYS_INLINE struct NAMED(row) NAMED(spread_last)(struct NAMED(row) r) {
   return r;
 }
 
-/* The combination of x and y, lane by lane. */
+/* Returns the combination of x and y, lane by lane. */
 ALWAYS_INLINE struct NAMED(row)
     NAMED(combine_rows)(enum cvl_op op, struct NAMED(row) x, struct NAMED(row) y) {
   for (int i = 0; i < CVL_SCAN_ROW / LANES; i++) {
@@ -116,7 +116,7 @@ ALWAYS_INLINE struct NAMED(row)
   return x;
 }
 
-/* x in the lanes whose bit is set in the mask, elsewhere y. */
+/* Returns x in the lanes whose bit is set in the mask, and y in the others. */
 ALWAYS_INLINE struct NAMED(row)
     NAMED(choose)(unsigned mask, struct NAMED(row) x, struct NAMED(row) y) {
 #if defined(__AVX512VL__) && INT_BITS == 64
@@ -139,7 +139,7 @@ ALWAYS_INLINE struct NAMED(row)
   return x;
 }
 
-/* A step of Kogge and Stone within a row, with the elements s lanes before. */
+/* Takes a step of Kogge and Stone within a row, with the elements s lanes before. */
 ALWAYS_INLINE struct NAMED(row) NAMED(step)(enum cvl_op op, struct NAMED(row) r, int s) {
   return NAMED(combine_rows)(op, NAMED(back)(NAMED(spread)(NAMED(pad)(op)), r, s), r);
 }

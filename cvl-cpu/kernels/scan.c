@@ -11,12 +11,12 @@
 
 enum {
   SIDE = CVL_SCAN_ROW,        /* windows whose totals are scanned side by side */
-  STRIP = SIDE * SCAN_WINDOW, /* elements of segments that are scanned side by side */
-  AHEAD = 2 << 10,            /* bytes, of what is read to be asked for */
-  LINE = 64                   /* rows in memory should cross none */
+  STRIP = SIDE * SCAN_WINDOW, /* elements of a strip, whose segments are scanned side by side */
+  AHEAD = 2 << 10,            /* bytes: how far ahead elements are prefetched */
+  LINE = 64                   /* bytes of a cache line, which rows in memory should not cross */
 };
 
-/* Bytes of a register. */
+/* The bytes of a register. */
 #if defined(__AVX512F__)
 #define VECTOR_BYTES 64
 #elif defined(__AVX2__)
@@ -25,7 +25,7 @@ enum {
 #define VECTOR_BYTES 16
 #endif
 
-/* A loop to be vectorised as it stands. */
+/* Marks a loop that the compiler vectorises as it stands. */
 #ifdef __clang__
 #define ROLLED INDEPENDENT
 #else
@@ -39,8 +39,8 @@ struct scan_span {
   int start, n;
 };
 
-/* As many segments from k on as make a strip: the number of the first one that does not belong
- * to it. */
+/* Returns the end of the strip that begins with segment k: the first segment that does not
+ * belong to it. */
 static uint64_t scan_strip_end(const uint64_t *offsets, uint64_t k, uint64_t count) {
   const uint64_t start = offsets[k];
   while (k < count && offsets[k + 1] - offsets[k] <= SCAN_WINDOW &&
@@ -51,14 +51,14 @@ static uint64_t scan_strip_end(const uint64_t *offsets, uint64_t k, uint64_t cou
 }
 
 /* Marks where the rows of a strip start, which is where segments do: bit j of heads[r] for
- * position 8 r + j. The segments of several rows go to span. Returns their number. */
+ * position 8 r + j. Segments of several rows go to span. Returns the number of these. */
 static int scan_mark(const uint64_t *offsets, uint64_t count, uint8_t *heads,
                      struct scan_span *span) {
   const size_t n = (size_t)(offsets[count] - offsets[0]);
-  uint8_t one[STRIP + 2 * CVL_SCAN_ROW]; /* a byte for each position */
+  uint8_t one[STRIP + 2 * CVL_SCAN_ROW]; /* one byte for each position */
   int several = 0;
   memset(one, 0, n + CVL_SCAN_ROW);
-  /* Most segments have one row or two, which takes no branch. */
+  /* Most segments have one row or two; for these there is no branch. */
   for (uint64_t k = 0; k < count; k++) {
     const size_t start = (size_t)(offsets[k] - offsets[0]);
     const size_t end = (size_t)(offsets[k + 1] - offsets[0]);
@@ -77,7 +77,7 @@ static int scan_mark(const uint64_t *offsets, uint64_t count, uint8_t *heads,
   return several;
 }
 
-/* Whether elements of a class are combined in any order. */
+/* Whether elements of a class may be combined in any order. */
 #define SCAN_FREELY_I 1
 #define SCAN_FREELY_F 0
 #define SCAN_FREELY_B 1

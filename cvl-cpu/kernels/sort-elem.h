@@ -1,10 +1,10 @@
-/* sort-elem.h - radix sorting of elements of one type. Included by kernels-rank-elem.h.
+/* sort-elem.h - radix sorting of elements of one type. Included by rank-elem.h.
  *
- * Elements move unchanged, and their keys are computed again in every pass: that is cheaper
+ * Elements move unchanged, and their keys are computed again in every pass. That is cheaper
  * than moving more bytes, and keeps -0.0 and the payload of a NaN. The highest digit partitions
- * the elements into buckets; many elements that differ in few bits are sorted from the lowest
- * digit on, others are partitioned again, until insertion sort does the rest. Stable
- * throughout.
+ * the elements into buckets. A bucket with many elements that differ in few bits is sorted from
+ * the lowest digit on. Others are partitioned again, until insertion sort finishes. All steps
+ * are stable.
  */
 
 ALWAYS_INLINE void NAMED(count)(const ELEMENT *x, uint64_t n, const struct radix_digit *d,
@@ -28,7 +28,7 @@ ALWAYS_INLINE void NAMED(move)(const ELEMENT *x, uint64_t n, const struct radix_
   }
 }
 
-/* `to` may be x. */
+/* Sorts by insertion. `to` may be x. */
 ALWAYS_INLINE void NAMED(insert)(const ELEMENT *x, uint64_t n, int down, ELEMENT *to) {
   for (uint64_t i = 0; i < n; i++) {
     const ELEMENT e = x[i];
@@ -39,7 +39,8 @@ ALWAYS_INLINE void NAMED(insert)(const ELEMENT *x, uint64_t n, int down, ELEMENT
   }
 }
 
-/* One pass by digit d, from x to `to`; next[digit] is where each digit ends then. */
+/* Makes one pass by digit d, from x to `to`. next[digit] is afterwards the end of that
+ * digit. */
 ALWAYS_INLINE void NAMED(distribute)(const ELEMENT *x, uint64_t n, const struct radix_digit *d,
                                      int down, uint64_t *next, ELEMENT *to) {
   const unsigned digits = 1U << d->bits;
@@ -54,7 +55,7 @@ ALWAYS_INLINE void NAMED(distribute)(const ELEMENT *x, uint64_t n, const struct 
   NAMED(move)(x, n, d, down, next, to);
 }
 
-/* From the lowest digit on: `at` is sorted, and left there or in `other`. */
+/* Sorts `at` from the lowest digit on. The result is in `at` or in `other`. */
 ALWAYS_INLINE void NAMED(digits)(ELEMENT *at, ELEMENT *other, uint64_t n,
                                  const struct radix_bits *b, int down, bool stay) {
   const ELEMENT *wanted = stay ? at : other;
@@ -86,7 +87,8 @@ static void NAMED(bucket)(ELEMENT *at, ELEMENT *other, uint64_t n, const struct 
     NAMED(digits)(at, other, n, b, down, stay);
     return;
   }
-  const unsigned size = 62 - (unsigned)__builtin_clzll(n); /* buckets of two to four elements */
+  /* gives buckets of two to four elements */
+  const unsigned size = 62 - (unsigned)__builtin_clzll(n);
   const struct radix_digit d = radix_highest(b, size < SORT_BITS ? size : SORT_BITS);
   const struct radix_bits rest = {b->least, b->low, d.shift};
   uint64_t next[SORT_DIGITS];

@@ -1,6 +1,6 @@
-/* spread.h - the kernels of kernels-move.c that walk over segments: what belongs to a
- * segment is spread over its positions. Each is written once, with the start of a segment as
- * an expression, and instantiated for offsets and for equal lengths. */
+/* spread.h - the kernels of move.c that walk over segments: they spread what belongs to a
+ * segment over its positions. Each is written once, with the start of a segment as an
+ * expression, and instantiated for offsets and for equal lengths. */
 #ifndef RAVEL_CPU_KERNELS_SPREAD_H
 #define RAVEL_CPU_KERNELS_SPREAD_H
 
@@ -8,14 +8,14 @@
 
 #include "cvl-cpu/kernels/move.h"
 
-/* Where segment k of the walk starts; k may be the number of segments. */
+/* Returns where segment k of the walk starts. k may be the number of segments. */
 static inline __attribute__((always_inline)) uint64_t start_of(const uint64_t *offsets,
                                                                uint64_t equal, uint64_t k) {
   return offsets ? offsets[k] : k * equal;
 }
 
-/* The walk shared by all: FILL(k, from, to) writes the positions from .. to-1 of segment k,
- * and may write SPREAD_SLACK bytes more, which the next call overwrites. */
+/* The loop that all walks share. FILL(k, from, to) writes the positions from .. to-1 of segment
+ * k. It may write SPREAD_SLACK bytes more, which the next call overwrites. */
 #define SPREAD_BODY(offsets, equal)                                                            \
   {                                                                                            \
     const uint64_t begin = w->position;                                                        \
@@ -77,8 +77,8 @@ DIST(64, uint64_t)
 #undef FILL_WITH
 #undef FILL
 
-/* A whole VECTOR_SLACK of progression at a time, in the compiler's vector types: left to itself
- * it unrolls the short loop instead. */
+/* A progression is written one VECTOR_SLACK at a time, in the compiler's vector types.
+ * Otherwise the compiler would unroll the short loop. */
 typedef uint32_t lanes_32 __attribute__((vector_size(VECTOR_SLACK), aligned(4), may_alias));
 typedef uint64_t lanes_64 __attribute__((vector_size(VECTOR_SLACK), aligned(8), may_alias));
 #define FIRST_LANES_32                                                                         \
@@ -156,8 +156,8 @@ static void expand_packed(struct walk *w, uint64_t last, const struct segments *
 }
 #undef FILL
 
-/* A row of lanes at a time: `position` is that of each lane in its segment. From row to row a
- * lane passes LANES / equal whole segments and then at most one end. */
+/* Writes a row of lanes at a time; `position` is that of each lane in its segment. From row to
+ * row a lane passes LANES / equal whole segments and then at most one end. */
 static void expand_equal(struct walk *w, uint64_t last, uint64_t other_equal, uint64_t *base) {
   enum { LANES = VECTOR_SLACK / sizeof(uint64_t) };
   const uint64_t equal = w->equal, begin = w->position, n = last - begin;
@@ -195,8 +195,8 @@ static void expand_equal(struct walk *w, uint64_t last, uint64_t other_equal, ui
     out[k++] = prefix[i / 64] + COUNT_BITS(masks[i / 64] & ((UINT64_C(1) << (i % 64)) - 1));   \
   }
 #define COUNT_BITS(x) ((uint64_t)__builtin_popcountll(x))
-/* Segments that start where nothing is left to start lie at `last` or beyond: the loop ends at
- * the latest at the end of the vector, which offsets[count] or count * equal gives. */
+/* The loop over segments need not compare k with the count: offsets[count], or count * equal,
+ * is the end of the vector, which is `last` or beyond. */
 static void ranks(struct walk *w, uint64_t last, const uint64_t *masks, uint64_t before,
                   uint64_t *out) {
   enum { MOST_WORDS = STAGING_BYTES / 64 };

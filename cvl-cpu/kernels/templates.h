@@ -1,5 +1,5 @@
-/* templates.h - macros of kernel files that write a function once for several types or
- * operations: names are concatenated, rows of a class are selected from operations.def.
+/* templates.h - macros for kernel files that write a function once for several types or
+ * operations. They concatenate names, and select rows of a class from operations.def.
  */
 #ifndef RAVEL_CPU_TEMPLATES_H
 #define RAVEL_CPU_TEMPLATES_H
@@ -9,7 +9,7 @@
 #define COMBINE_EXPAND(a, b)      COMBINE_PASTE(a, b)
 #define COMBINE_EXPAND_NAME(a, b) COMBINE_NAME(a, b)
 
-/* WHERE_row_class(text) is the text where both letters are the same, otherwise nothing. */
+/* WHERE_row_class(text) is the text if both letters are the same, otherwise nothing. */
 #define WHERE_I_I(...) __VA_ARGS__
 #define WHERE_I_F(...)
 #define WHERE_I_B(...)
@@ -22,7 +22,7 @@
 #define WHERE_CLASS_(row, of) WHERE_##row##_##of
 #define WHERE_CLASS(row, of)  WHERE_CLASS_(row, of)
 
-/* Without an optimiser, inlined code is only longer. */
+/* Without an optimiser, inlined code would only be longer. */
 #ifdef __OPTIMIZE__
 #define ALWAYS_INLINE static inline __attribute__((always_inline))
 #else

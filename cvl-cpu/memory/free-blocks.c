@@ -5,7 +5,7 @@
 #include "base/check.h"
 #include "cvl-cpu/memory/free-blocks.h"
 
-/* Multiplicative hashing, by 2^64 over the golden ratio. */
+/* Hashes a block's address by multiplication with 2^64 over the golden ratio. */
 static uint64_t free_blocks_hash_of(const struct block *b) {
   return ((uint64_t)(uintptr_t)b >> 6) * UINT64_C(0x9e3779b97f4a7c15);
 }
@@ -15,12 +15,12 @@ static bool is_above(const struct block *a, const struct block *b) {
                               : free_blocks_hash_of(a) > free_blocks_hash_of(b);
 }
 
-/* Addresses are compared as numbers: regions have no order in C. */
+/* Addresses are compared as numbers, since C does not order addresses of different regions. */
 static bool is_before(const struct block *a, const struct block *b) {
   return (uintptr_t)a < (uintptr_t)b;
 }
 
-/* The tree t as two: the blocks before `at`, and those behind it. */
+/* Splits the tree t into the blocks before `at` and those behind it. */
 static void free_blocks_split(struct block *t, const struct block *at, struct block **left,
                               struct block **right) {
   while (t) {
@@ -37,7 +37,7 @@ static void free_blocks_split(struct block *t, const struct block *at, struct bl
   *left = *right = NULL;
 }
 
-/* Two trees as one; all of a is before all of b. */
+/* Joins two trees; all of a is before all of b. */
 static void free_blocks_join(struct block **root, struct block *a, struct block *b) {
   while (a && b) {
     if (is_above(a, b)) {

@@ -1,10 +1,10 @@
 /* free-blocks.h - the blocks that a region of memory is divided into, and the set of those that
  * are free. Private to this room.
  *
- * The set is a Cartesian tree (Stephenson, Fast Fits, 1983): in the order of addresses from
- * left to right, and no block larger than the one above it. So the lowest block that is large
- * enough is found on one path from the root. Where sizes are equal, a hash of the address
- * decides, as in a treap: many blocks of one size make no list.
+ * The set is a Cartesian tree (Stephenson, Fast Fits, 1983). Its blocks are in the order of
+ * addresses from left to right, and no block is larger than the one above it. So the lowest
+ * block that is large enough is on one path from the root. Where sizes are equal, a hash of the
+ * address decides, as in a treap, so that many blocks of one size do not form a list.
  */
 #ifndef RAVEL_CPU_FREE_BLOCKS_H
 #define RAVEL_CPU_FREE_BLOCKS_H
@@ -14,21 +14,23 @@
 
 enum block_state { BLOCK_FREE, BLOCK_USED, BLOCK_LEFT };
 
-/* The head of a block, a line of its own so that what follows is aligned to 64 bytes. */
+/* The head of a block. It takes a whole line, so that the memory behind it is aligned to 64
+ * bytes. */
 struct block {
-  alignas(64) size_t bytes; /* of it all: the next block in the region follows */
-  size_t before;            /* bytes of the block before it in the region; 0: none */
-  struct region *region;    /* that it is in */
+  alignas(64) size_t bytes; /* size of the whole block; the next block of the region follows */
+  size_t before;            /* size of the block before it in the region; 0: it is the first */
+  struct region *region;    /* the region that it is in */
   struct block *left,
-      *right; /* FREE: in the tree; those given back by others: a list by left */
+      /* if FREE: children in the tree; blocks given back by others are a list by left */
+      *right;
   enum block_state state;
 };
 
-/* A set is the pointer to the root of its tree: NULL where it is empty. */
+/* A set is the pointer to the root of its tree, NULL if it is empty. */
 void free_blocks_insert(struct block **root, struct block *);
 void free_blocks_remove(struct block **root, struct block *);
-/* The block of at least `bytes` with the lowest address, still in the set; NULL: there is none.
- */
+/* Returns the block of at least `bytes` with the lowest address, which stays in the set. NULL
+ * if there is none. */
 struct block *free_blocks_lowest(struct block *root, size_t bytes);
 
 #endif

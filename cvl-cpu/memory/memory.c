@@ -1,16 +1,16 @@
-/* memory.c - the caching allocator behind vectors, descriptors and scratch.
+/* memory.c - the caching allocator behind vectors, descriptors and scratch memory.
  *
- * Fresh memory costs a page fault per page and the zeroing of it, several times what an
- * operation itself costs, so freed blocks are used again. Large ones are in regions, where they
- * split and merge (regions.h): lengths that follow the data hardly ever repeat, and memory that
- * was once cleared serves any of them. Small ones are kept by size class, and serve requests of
- * more than half their size. What is kept counts as live in the heap; when the heap refuses,
- * all of it is given back and the request is repeated.
+ * Fresh memory costs a page fault for each page, and clearing it: several times the cost of an
+ * operation. So freed blocks are used again. Large blocks are in regions, where they split and
+ * merge (regions.h). Lengths that follow the data hardly ever repeat, and memory that was
+ * cleared once serves any of them. Small blocks are kept by size class, and serve requests of
+ * more than half their size. Kept blocks count as live in the heap. When the heap refuses, all
+ * of them are given back and the request is repeated.
  *
- * Only the thread that owns the context allocates. Sub-contexts have memory of their own over
- * the heap of their parent, so that what a thread frees it gets again, from its cache. When the
- * heap refuses, what all of them keep is given back: hence a lock in each, which is free as a
- * rule.
+ * Only the thread that owns the context allocates. A sub-context has memory of its own over the
+ * heap of its parent, so that its thread gets back what it freed, which is in its cache. When
+ * the heap refuses, all sub-contexts give back what they keep. Hence each has a lock, which is
+ * rarely contended.
  */
 #include <pthread.h>
 #include <stddef.h>
@@ -25,18 +25,19 @@
 enum {
   UNIT = 64,              /* sizes are multiples of this */
   STEPS_LOG = 3,          /* 2^3 classes to a doubling: at most an eighth is wasted */
-  CLASSES = 72,           /* enough for LARGE_BYTES */
-  LARGE = CLASSES,        /* instead of a class: the block is in a region */
-  LARGE_BYTES = 64 << 10, /* less fits into the second-level cache, and is soon cleared */
-  LOOK_BYTES = 16 << 20,  /* more held than after a trim: worth another */
-  PERIOD = 16,            /* in takes of all that is held */
-  SUB_KEEP = 1 << 20,     /* `keep` of sub-contexts, which may be many */
-  JUNK = 0xa5             /* what debug builds fill a block with */
+  CLASSES = 72,           /* as many as requests below LARGE_BYTES need */
+  LARGE = CLASSES,        /* in place of a class: the block is in a region */
+  LARGE_BYTES = 64 << 10, /* smaller blocks fit the second-level cache, and are soon cleared */
+  /* bytes above the result of the last trim that are worth another one */
+  LOOK_BYTES = 16 << 20,
+  PERIOD = 16,        /* a period lasts until so many times the held bytes were taken */
+  SUB_KEEP = 1 << 20, /* `keep` of a sub-context; there may be many */
+  JUNK = 0xa5         /* what debug builds fill a block with */
 };
 
-/* What lies before a block; a whole UNIT, to keep the block aligned. */
+/* The head before a block. It takes a whole UNIT, to keep the block aligned. */
 struct head {
-  struct head *next; /* while it is kept */
+  struct head *next; /* next of its class, while it is kept */
   unsigned class;
   _Alignas(UNIT) char block[];
 };
@@ -46,26 +47,31 @@ struct memory {
   struct regions *regions;
   uint64_t keep; /* bytes, however little was ever in use */
   struct head *kept[CLASSES];
-  uint64_t kept_bytes, small_bytes; /* small blocks kept, and given out, in class sizes */
-  uint64_t taken;                   /* in this period */
-  uint64_t most, most_before;       /* ever in use at once in this period, and the one before */
-  uint64_t trimmed;                 /* used and kept after the last trim of this period */
-  uint64_t held, recent, peak; /* by vectors and descriptors, for statistics; the most of it
-                                  since memory_restart_peak, and before */
+  uint64_t kept_bytes, small_bytes; /* small blocks, kept and in use, in class sizes */
+  uint64_t taken;                   /* bytes taken in this period */
+  /* the most bytes in use at once, in this period and the one before */
+  uint64_t most, most_before;
+  uint64_t trimmed; /* bytes used and kept after the last trim of this period */
+  /* bytes of vectors and descriptors, for statistics: now, and the most since
+   * memory_restart_peak and before it */
+  uint64_t held, recent, peak;
   uint64_t count, fail_at;
-  struct memory *parent;          /* of a sub-context's; else NULL */
-  struct memory *sibling;         /* of a sub-context's: the next one of the parent's */
-  struct memory *subs;            /* those of sub-contexts, open or not */
-  uint64_t subs_peak;             /* peaks of those closed since none was open; with the lock */
-  unsigned open_subs;             /* likewise */
-  _Atomic uint64_t taken_by_subs; /* takes, while fail_at is set; else those of closed ones */
-  pthread_mutex_t lock;           /* of a sub-context's: its blocks; else: the list of subs */
+  struct memory *parent;  /* for a sub-context; else NULL */
+  struct memory *sibling; /* for a sub-context: the parent's next one */
+  struct memory *subs;    /* memories of sub-contexts, open or not */
+  /* sum of the peaks of sub-contexts closed since none was open; locked */
+  uint64_t subs_peak;
+  unsigned open_subs; /* how many are open; locked */
+  /* allocations of sub-contexts: all, while fail_at is set; else those of closed ones */
+  _Atomic uint64_t taken_by_subs;
+  /* protects a sub-context's blocks, or the parent's list of subs */
+  pthread_mutex_t lock;
 };
 
 /* ---- small blocks ---- */
 
-/* The class of a request: u units, its head and the slack behind it included, for u < 16, then
- * m * 2^e units with 8 <= m < 16. */
+/* Returns the class of a request. In units that include head and slack, class u has u units for
+ * u < 16. Larger classes have m * 2^e units with 8 <= m < 16. */
 static unsigned memory_class_of(size_t bytes) {
   const uint64_t u = ((uint64_t)bytes + sizeof(struct head) + VECTOR_SLACK + UNIT - 1) / UNIT;
   unsigned e = 0;
@@ -74,8 +80,8 @@ static unsigned memory_class_of(size_t bytes) {
   return (e << STEPS_LOG) + (unsigned)m;
 }
 
-/* The bytes of the blocks of class c, with all that belongs to them: class_of the other way
- * round. */
+/* Returns the bytes of a block of class c, head and slack included: the inverse of
+ * memory_class_of. */
 static size_t size_of_class(unsigned c) {
   const unsigned e = c < 16 ? 0 : (c >> STEPS_LOG) - 1;
   return (size_t)(c - (e << STEPS_LOG)) << e << 6;
@@ -95,7 +101,8 @@ static void give_back_kept(struct memory *m) {
   m->kept_bytes = 0;
 }
 
-/* The smallest kept block of class c or larger, but less than twice the size; NULL: none. */
+/* Returns the smallest kept block of class c or larger, but less than twice the size; NULL if
+ * there is none. */
 static struct head *kept_block(struct memory *m, unsigned c) {
   const unsigned twice = c + (1 << STEPS_LOG);
   for (unsigned i = c; i < twice && i < CLASSES; i++) {
@@ -149,22 +156,23 @@ static uint64_t used_and_kept(const struct memory *m) {
   return m->small_bytes + m->kept_bytes + regions_counted(m->regions);
 }
 
-/* All that is kept; false: there was nothing. */
+/* Gives back all that is kept. False if there was nothing. */
 static bool give_back_all(struct memory *m) {
   const bool any = m->kept_bytes > 0;
   give_back_kept(m);
   return regions_release(m->regions, UINT64_MAX) > 0 || any;
 }
 
-/* What may be used and kept in all: half as much again as the program has lately needed at
- * once. Beyond that the sizes in demand have changed. */
+/* Returns how much may be used and kept in all: half as much again as the program has lately
+ * needed at once. If more is kept, the requested sizes have changed. */
 static uint64_t bound(const struct memory *m) {
   const uint64_t most = m->most > m->most_before ? m->most : m->most_before;
   return most + most / 2 + m->keep;
 }
 
-/* Where blocks lie far apart, what is kept between them is not all that counts: a trim that has
- * come to its end is not repeated before there is more. */
+/* Gives back some of what is kept, if it exceeds the bound. Blocks that lie far apart count
+ * more than their sizes, so a trim that could not reach the bound is repeated only when there
+ * is more. */
 static void memory_trim(struct memory *m) {
   const uint64_t now = used_and_kept(m);
   if (now <= bound(m) || now < m->trimmed + LOOK_BYTES) return;
@@ -173,8 +181,9 @@ static void memory_trim(struct memory *m) {
   m->trimmed = used_and_kept(m);
 }
 
-/* A period ends when a program has taken many times as much as is held for it. To clear what
- * was given back in vain is then little work beside what has been done with the rest. */
+/* Counts taken bytes, and trims. A period ends when a program has taken many times as much as
+ * is held for it. Clearing memory that was given back in vain is then little work beside what
+ * was done with the rest. */
 static void note_taken(struct memory *m, size_t bytes) {
   m->taken += bytes;
   const uint64_t now = memory_used(m);
@@ -197,8 +206,8 @@ static void memory_unlock(struct memory *m) {
   if (m->parent) pthread_mutex_unlock(&m->lock);
 }
 
-/* All that the memories of a context and its sub-contexts keep. The parent's own is nobody's
- * while others are open. */
+/* Gives back all that a context and its sub-contexts keep. The parent's own memory may be
+ * touched, since no thread uses it while sub-contexts are open. */
 static bool give_back_everywhere(struct memory *m) {
   struct memory *parent = m->parent ? m->parent : m;
   pthread_mutex_lock(&parent->lock);
@@ -217,8 +226,9 @@ bool memory_enter_sub(struct memory *parent) {
   return parent->count + before + 1 != parent->fail_at;
 }
 
-/* Counts an allocation; false if it is its turn to fail. Those of sub-contexts count as the
- * parent's: one by one where one of them is to fail. */
+/* Counts an allocation. False if it is this allocation's turn to fail. Allocations of
+ * sub-contexts count as the parent's; they are counted one by one while one of them is to
+ * fail. */
 static bool memory_enter(struct memory *m) {
   m->count++;
   if (m->count + m->taken_by_subs == m->fail_at) return false;
@@ -261,7 +271,8 @@ static uint64_t highest(const struct memory *m) {
   return m->recent > m->peak ? m->recent : m->peak;
 }
 
-/* Those that were open together may have had their peaks at once. */
+/* Adds a closed sub-context's peak. Sub-contexts that were open together may have had their
+ * peaks at the same time. */
 static void add_peak(struct memory *parent, uint64_t peak) {
   pthread_mutex_lock(&parent->lock);
   parent->subs_peak += peak;
@@ -355,7 +366,7 @@ void memory_free_left(void *block) {
   if (h->class == LARGE) {
     regions_free_left(h);
   } else {
-    free(h); /* as heap_leave says */
+    free(h); /* heap_leave requires it */
   }
 }
 

@@ -1,10 +1,10 @@
 /* regions.c - large blocks that split and merge, in reserved address space.
  *
- * A region begins with its head and the marks of its frames. Behind them one block follows the
- * next to the region's end, each with the size of the one before it (boundary tags, Knuth 2.5),
- * so that neighbours are found without a search. What has not been counted yet is not
- * accessible. The head of every block is in counted memory; of a free block nothing else needs
- * to be.
+ * A region begins with its head and the marks of its frames. Behind these, one block follows
+ * the next up to the region's end. Each has the size of the block before it (boundary tags,
+ * Knuth 2.5), so that neighbours are found without a search. Memory that has never been counted
+ * is not accessible. The head of every block is in counted memory; the rest of a free block
+ * need not be.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -26,25 +26,27 @@
 #endif
 
 enum {
-  FRAME_BYTES = 4 << 10,  /* blocks have little in common at their ends */
-  HUGE_BYTES = 2 << 20,   /* regions begin and end at multiples of it, and grow by it */
-  REST_BYTES = 4 << 10,   /* a smaller rest stays with the block in front of it */
+  FRAME_BYTES = 4 << 10, /* a frame; blocks share few frames at their ends */
+  /* regions begin and end at multiples of it, and become accessible in steps of it */
+  HUGE_BYTES = 2 << 20,
+  REST_BYTES = 4 << 10,   /* a smaller rest stays with the block before it */
   PAGE_BYTES = 4 << 10,   /* addresses that differ by multiples of it are mistaken for equal */
-  OFFSET_BYTES = 25 * 64, /* what every block is longer than a multiple of that */
-  MARKS = 64              /* in a word */
+  OFFSET_BYTES = 25 * 64, /* the size of every block is a multiple of PAGE_BYTES plus this */
+  MARKS = 64              /* marks in a word */
 };
 
-#define REGION_BYTES  ((size_t)16 << 30) /* a region has at least so much, */
-#define REGION_BLOCKS 4                  /* and room for so many blocks like its first */
-#define LARGEST       ((size_t)1 << 47)  /* address space of today's machines */
+#define REGION_BYTES ((size_t)16 << 30) /* the least address space of a region, */
+/* which has room for so many blocks like its first one */
+#define REGION_BLOCKS 4
+#define LARGEST       ((size_t)1 << 47) /* address space of current machines */
 
 struct region {
   struct region *next;
   size_t bytes;
-  size_t ready;               /* so much of it can be accessed */
-  _Atomic unsigned holders;   /* the regions it belongs to, and every block that is left */
-  struct block *_Atomic back; /* blocks that were left and are free again: collected later */
-  uint64_t marks[];           /* a bit for each frame: whether it counts */
+  size_t ready;               /* the bytes that are accessible */
+  _Atomic unsigned holders;   /* the struct regions that has it, and every block that is left */
+  struct block *_Atomic back; /* left blocks that are free again, to be collected */
+  uint64_t marks[];           /* a bit for each frame: whether it is counted */
 };
 
 struct regions {
@@ -56,7 +58,7 @@ struct regions {
 
 /* ---- frames ---- */
 
-/* The bits of word w among those of the frames [first, last), which it has some of. */
+/* Returns the bits of word w that belong to frames [first, last). The word has some of them. */
 static uint64_t regions_mask_of(size_t w, size_t first, size_t last) {
   const size_t low = first > w * MARKS ? first - w * MARKS : 0;
   const size_t behind = (w + 1) * MARKS > last ? (w + 1) * MARKS - last : 0;
@@ -86,8 +88,8 @@ static size_t offset_of(const struct region *g, const void *p) {
   return (size_t)((const char *)p - (const char *)g);
 }
 
-/* Makes [0, end) accessible: the system may refuse. In steps of huge pages, so that each can be
- * one. */
+/* Makes [0, end) accessible, in steps of huge pages, so that each step can be one. False if the
+ * system refuses. */
 static bool make_ready(struct region *g, size_t end) {
   if (end <= g->ready) return true;
   const size_t to = rounded_to(end, HUGE_BYTES);
@@ -96,7 +98,8 @@ static bool make_ready(struct region *g, size_t end) {
   return true;
 }
 
-/* Counts the frames of `bytes` at p that do not count yet. */
+/* Counts the frames of `bytes` at p that are not counted yet. False if the heap or the system
+ * refuses. */
 static bool regions_count(struct regions *r, struct region *g, const void *p, size_t bytes) {
   const size_t start = offset_of(g, p), end = rounded_to(start + bytes, FRAME_BYTES);
   const size_t first = start / FRAME_BYTES, last = end / FRAME_BYTES;
@@ -112,7 +115,7 @@ static bool regions_count(struct regions *r, struct region *g, const void *p, si
   return true;
 }
 
-/* The frames that have nothing but the inside of a block. */
+/* Finds the frames that lie inside a block, without its head. */
 static void frames_inside(const struct block *b, size_t *first, size_t *last) {
   const size_t start = offset_of(b->region, b);
   *first = rounded_to(start + sizeof *b, FRAME_BYTES) / FRAME_BYTES;
@@ -120,7 +123,7 @@ static void frames_inside(const struct block *b, size_t *first, size_t *last) {
   if (*last < *first) *last = *first;
 }
 
-/* Those of them that count no longer do; the bytes. */
+/* Uncounts the frames inside a free block. Returns their bytes. */
 static uint64_t uncount(struct regions *r, const struct block *b) {
   size_t first, last;
   frames_inside(b, &first, &last);
@@ -132,8 +135,8 @@ static uint64_t uncount(struct regions *r, const struct block *b) {
   return less;
 }
 
-/* Gives their memory back to the system, in its pages, which may be larger. Without success it
- * is only not available to others. */
+/* Gives the memory inside a free block back to the system, in its pages, which may be larger
+ * than frames. If that fails, the memory is only not available to others. */
 static void regions_discard(const struct block *b) {
   const size_t page = (size_t)sysconf(_SC_PAGESIZE), start = offset_of(b->region, b);
   const size_t first = rounded_to(start + sizeof *b, page);
@@ -162,7 +165,7 @@ static bool counts(const struct region *g, const void *p) {
   return marked(g, frame, frame + 1) == 1;
 }
 
-/* b ends after `size` bytes, unless the rest is too small; the rest is free. */
+/* Splits b after `size` bytes, unless the rest is too small. The rest is free. */
 static void regions_split(struct regions *r, struct block *b, size_t size) {
   if (b->bytes - size < REST_BYTES) return;
   struct block *rest = (struct block *)(void *)((char *)b + size);
@@ -206,9 +209,8 @@ static void region_unhold(struct region *g) {
   munmap(g, g->bytes);
 }
 
-/* Address space that begins at a multiple of HUGE_BYTES; NULL: there is not so much. What is
- * not accessible is not charged to anybody, even where the system promises no more than it has.
- */
+/* Reserves address space that begins at a multiple of HUGE_BYTES. NULL if there is too little.
+ * Inaccessible memory is charged to nobody, even where the system does not overcommit. */
 static void *regions_reserve(size_t bytes) {
   char *p = mmap(NULL, bytes + HUGE_BYTES, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (p == MAP_FAILED) return NULL;
@@ -218,7 +220,8 @@ static void *regions_reserve(size_t bytes) {
   return p + before;
 }
 
-/* The first huge page is left to small ones: few programs that need it need all of it. */
+/* Makes a region of reserved memory. Its first huge page has ordinary pages, since few programs
+ * that need some of it need all of it. */
 static struct region *region_of(void *p, size_t bytes) {
   if (mprotect(p, HUGE_BYTES, PROT_READ | PROT_WRITE)) {
     munmap(p, bytes);
@@ -236,7 +239,7 @@ static size_t bytes_of_head(const struct region *g) {
   return rounded_to(sizeof *g + g->bytes / FRAME_BYTES / 8, sizeof(struct block));
 }
 
-/* A region with room for one block, or many where there is address space. */
+/* Makes a region with room for one block, or for many if there is address space. */
 static struct region *region_for(size_t size) {
   const size_t least = rounded_to(size + size / 1024 + FRAME_BYTES, HUGE_BYTES);
   size_t n = least > REGION_BYTES / REGION_BLOCKS ? REGION_BLOCKS * least : REGION_BYTES;
@@ -248,8 +251,8 @@ static struct region *region_for(size_t size) {
   return p ? region_of(p, n) : NULL;
 }
 
-/* A region more, all of it one free block of at least `size`. Its own head does not count: a
- * bit for each frame. */
+/* Adds a region that is one free block of at least `size`. The region's own head, which has a
+ * bit for each frame, is not counted. */
 static struct block *more_memory(struct regions *r, size_t size) {
   struct region *g = size < LARGEST / REGION_BLOCKS ? region_for(size) : NULL;
   if (!g) return NULL;
@@ -291,7 +294,8 @@ void regions_leave(struct regions *r, void *memory) {
   atomic_fetch_add_explicit(&b->region->holders, 1, memory_order_relaxed);
 }
 
-/* The tree is not this thread's: the block is put where the region's owner will find it. */
+/* The tree belongs to another thread. The block is put where the region's owner will collect
+ * it. */
 void regions_free_left(void *memory) {
   struct block *b = regions_block_of(memory);
   struct region *g = b->region;
@@ -318,15 +322,15 @@ static void regions_collect(struct regions *r) {
 
 /* ---- taking and giving ---- */
 
-/* Every block is as much longer than a multiple of PAGE_BYTES. So vectors of one length that
- * follow each other differ in their offsets, and stores to one are not mistaken for stores to
- * another that is read. */
+/* Returns a block's size, a multiple of PAGE_BYTES plus OFFSET_BYTES. So consecutive vectors of
+ * one length differ in their offsets within a page. Otherwise the processor would mistake
+ * stores to one for stores to another that is being read. */
 static size_t size_for(size_t bytes) {
   return rounded_to(bytes + sizeof(struct block) + PAGE_BYTES - OFFSET_BYTES, PAGE_BYTES) -
          PAGE_BYTES + OFFSET_BYTES;
 }
 
-/* Counts what a block of `size` at b touches: the head of the rest, too. */
+/* Counts the memory that a block of `size` at b touches, the head of the rest included. */
 static bool count_block(struct regions *r, struct block *b, size_t size) {
   const size_t bytes = b->bytes - size < REST_BYTES ? b->bytes : size + sizeof *b;
   return regions_count(r, b->region, b, bytes);
@@ -357,7 +361,8 @@ void regions_give(struct regions *r, void *memory) {
 
 /* ---- giving back to the system ---- */
 
-/* Of the tree b, from right to left, until `bytes` no longer count; how many do. */
+/* Uncounts free blocks of the tree b, from right to left, until `bytes` are uncounted. Returns
+ * how many were. */
 static uint64_t cpu_regions_release(struct regions *r, struct block *b, uint64_t bytes) {
   uint64_t released = 0;
   for (; b && released < bytes; b = b->left) {

@@ -9,7 +9,7 @@ enum { MOST_CHUNKS = 1024 };
 struct lengths_job {
   const struct move_int *ints;
   const char *lengths;
-  size_t bytes; /* of a length */
+  size_t bytes; /* bytes of a length */
   uint64_t grain;
   struct length_summary summary[MOST_CHUNKS];
   uint64_t start[MOST_CHUNKS]; /* first offset of each chunk */
@@ -30,7 +30,7 @@ static void segdes_offsets_chunk(void *arg, uint64_t first, uint64_t last, unsig
                         job->start[first / job->grain], job->offsets + first);
 }
 
-/* Of all n lengths, all chunks having been summarized. */
+/* Returns the summary of all n lengths, after all chunks have been summarised. */
 static struct length_summary summary_of(struct lengths_job *job, uint64_t n) {
   struct length_summary all = {UINT64_MAX, 0, 0};
   for (uint64_t i = 0; i < (n + job->grain - 1) / job->grain; i++) {
@@ -55,7 +55,8 @@ static int64_t segdes_length_at(const struct lengths_job *job, uint64_t i) {
   return x;
 }
 
-/* Some length is negative or the sum may be too large: looks at one after the other. */
+/* Looks at one length after the other, as some are negative or the sum may be too large. False
+ * after recording the fault. */
 static bool lengths_are_good(struct cvl_context *c, uint64_t site,
                              const struct lengths_job *job, uint64_t n) {
   uint64_t sum = 0;
@@ -111,7 +112,7 @@ static bool cpu_segdes_of(struct cvl_context *c, uint64_t site, const struct mov
   return true;
 }
 
-/* One length known to the host: no memory, no threads. */
+/* Makes a descriptor from one length known to the host, without memory or threads. */
 static bool segdes_one_segment(struct cvl_context *c, uint64_t site, int64_t length,
                                struct cvl_value *out) {
   if (length < 0) {
@@ -165,7 +166,7 @@ static bool length_too_large(struct cvl_context *c, uint64_t site, uint64_t k,
 bool cpu_lengths(struct cvl_context *c, uint64_t site, const struct cvl_value *d,
                  struct cvl_value *out) {
   const struct segments s = value_segments(d);
-  if (!s.offsets) { /* the same length everywhere: a DIST of it */
+  if (!s.offsets) { /* equal lengths: the result is a DIST of the length */
     if (c->int_elem == CVL_I32 && s.equal > INT32_MAX && s.count) {
       return length_too_large(c, site, 0, s.equal);
     }

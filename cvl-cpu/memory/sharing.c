@@ -1,10 +1,10 @@
-/* exported.c - memory that is not a vector's alone: vectors on borrowed elements, vectors whose
- * elements others read, and elements that the host writes into them; the end of all of these,
- * and of slices (slice.c).
+/* sharing.c - memory that is shared: vectors on borrowed elements, exported vectors, whose
+ * elements others read, and elements that the host writes into vectors. It also has the end of
+ * all of these, and of slices (slice.c).
  *
- * A borrowed vector is a head with a notice behind it. A vector that is lent keeps its block
- * until the last who reads it, perhaps on another thread, has ended; what it counts for in the
- * context ends with the vector.
+ * A borrowed vector is a head with a notice behind it. An exported vector keeps its block until
+ * the last reader, perhaps on another thread, has ended. It stops counting in the context when
+ * the vector ends.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -17,8 +17,8 @@ static struct cvl_notice *notice_of(struct cvl_vector *v) {
   return (struct cvl_notice *)(void *)((char *)v + HEAD_BYTES);
 }
 
-/* BOOLs are small, so that a copy costs little: but for many of them, which may be in a file
- * because there is no memory for a copy. */
+/* Small BOOL vectors are copied, which costs little. Large ones are borrowed, as they may be in
+ * a file because there is no memory for a copy. */
 static bool may_borrow(enum cvl_elem elem, uint64_t n, const void *data) {
   enum { BOOLS_LEAST = 1 << 20 };
   const uint64_t least = elem == CVL_BOOL ? BOOLS_LEAST : 2;
@@ -33,7 +33,7 @@ static bool sharing_borrow(struct cvl_context *c, uint64_t site, enum cvl_elem e
   v->held.memory = MEMORY_BORROWED;
   v->elem = (uint8_t)elem;
   v->length = n;
-  v->data = (void *)(uintptr_t)data; /* what is not a vector's own is not written */
+  v->data = (void *)(uintptr_t)data; /* borrowed memory is never written */
   *out = (struct cvl_value){.form = CVL_VECTOR, .elem = (uint8_t)elem, .as.vector = v};
   return true;
 }
@@ -47,14 +47,14 @@ bool cpu_import(struct cvl_context *c, uint64_t site, enum cvl_elem elem, uint64
   return good;
 }
 
-/* ---- lent ---- */
+/* ---- exported ---- */
 
 struct exported {
-  _Atomic uint32_t holders; /* its vector, and everybody who reads the elements */
+  _Atomic uint32_t holders; /* its vector, and all readers of the elements */
   struct cvl_vector *block;
 };
 
-/* One holder less; true if it was the last. */
+/* Removes a holder. True if it was the last. */
 static bool left_last(struct exported *exported) {
   return atomic_fetch_sub_explicit(&exported->holders, 1, memory_order_acq_rel) == 1;
 }
@@ -66,13 +66,14 @@ static void end_reading(void *with) {
   free(exported);
 }
 
-/* While the vector lives it is a holder, so that `block` is only freed after free_lent. */
+/* The vector is a holder while it lives, so `block` is only freed after free_lent. */
 bool cpu_export(struct cvl_context *c, const struct cvl_value *value, struct cvl_export *out) {
   if (c->error.kind != CVL_E_NONE || value->form != CVL_VECTOR) return false;
   struct cvl_vector *v = value->as.vector;
   if (v->held.memory == MEMORY_BORROWED || v->held.memory == MEMORY_SLICE) return false;
   if (v->held.memory == MEMORY_OWN) {
-    v->exported = malloc(sizeof *v->exported); /* it may outlive the context */
+    /* allocated with malloc because it may outlive the context */
+    v->exported = malloc(sizeof *v->exported);
     if (!v->exported) return false;
     v->exported->block = v;
     atomic_init(&v->exported->holders, 1);
@@ -83,7 +84,7 @@ bool cpu_export(struct cvl_context *c, const struct cvl_value *value, struct cvl
   return true;
 }
 
-/* The block, if it is the vector's alone again. */
+/* Gives back the block if nobody else reads it; otherwise leaves it to the readers. */
 static void free_lent(struct cvl_context *c, struct cvl_vector *v) {
   struct exported *exported = v->exported;
   if (atomic_load_explicit(&exported->holders, memory_order_acquire) == 1) {
@@ -143,7 +144,8 @@ bool cpu_generate(struct cvl_context *c, uint64_t site, enum cvl_elem elem, uint
   return true;
 }
 
-/* Equal lengths need no offsets: what reads them is faster without. */
+/* Makes a descriptor in EQUAL form if all lengths are the same, since readers are faster
+ * without offsets. */
 static bool sharing_equal_segdes(struct cvl_context *c, uint64_t site, uint64_t n,
                                  uint64_t length, struct cvl_segdes **out) {
   struct cvl_segdes *d = segdes_new_equal(c, site, n, length);

@@ -1,10 +1,9 @@
-/* slice.c - values cut and put together again: slices, vectors that are filled in chunks, and
- * concatenated descriptors.
+/* slice.c - slices of values, vectors that are filled in chunks, and concatenated descriptors.
  *
- * A slice of a vector is a head whose elements are in the block of another vector, the base,
- * which it keeps. Where that belongs to the parent of a sub-context, whose threads may not
- * count its references, it keeps nothing: the parent's values stay until its sub-contexts are
- * closed.
+ * A slice of a vector is a head whose elements are in the block of another vector, the base. It
+ * has a reference to the base. But if the base belongs to the parent of a sub-context, whose
+ * threads may not count its references, the slice has none: the parent's values stay until its
+ * sub-contexts are closed.
  */
 #include <string.h>
 
@@ -15,7 +14,7 @@ static bool slice_is_own(const struct cvl_context *c, const struct held *h) {
   return h->of_sub == (c->parent != NULL);
 }
 
-/* The vector that has the elements; NULL: it is the parent's. */
+/* Returns the vector that has the elements, or NULL if that is the parent's. */
 static struct cvl_vector *base_of(const struct cvl_context *c, struct cvl_vector *v) {
   if (!slice_is_own(c, &v->held)) return NULL;
   return v->held.memory == MEMORY_SLICE ? v->base : v;
@@ -34,7 +33,7 @@ static bool cpu_slice_vector(struct cvl_context *c, uint64_t site, struct cvl_ve
   return true;
 }
 
-/* One element is a scalar, which needs no memory. */
+/* Makes a scalar of one element, which needs no memory. */
 static void slice_element(const struct cvl_value *v, uint64_t i, struct cvl_value *out) {
   const size_t bytes = elem_bytes(v->elem);
   struct cvl_value x = {.form = CVL_SCALAR, .elem = v->elem};
@@ -44,10 +43,10 @@ static void slice_element(const struct cvl_value *v, uint64_t i, struct cvl_valu
 
 /* ---- descriptors ---- */
 
-/* Offsets of segments of another descriptor, `more` larger than they are there, wrapping. */
+/* Copies offsets of segments of another descriptor, and adds `more` to each, wrapping. */
 struct offsets_job {
   struct segments from;
-  uint64_t first; /* segment */
+  uint64_t first; /* the first segment */
   uint64_t more;
   uint64_t *to;
 };
@@ -72,7 +71,7 @@ static bool slice_give_segdes(struct cvl_segdes *d, struct cvl_value *out) {
   return true;
 }
 
-/* count segments, all of one length. */
+/* Makes a descriptor of `count` segments of one length. */
 static bool slice_equal_segments(struct cvl_context *c, uint64_t site, uint64_t count,
                                  uint64_t length, struct cvl_value *out) {
   struct cvl_segdes *d = segdes_new_equal(c, site, count, length);
@@ -137,14 +136,14 @@ bool cpu_fill(struct cvl_context *c, uint64_t site, const struct cvl_value *targ
 
 /* ---- concatenation ---- */
 
-/* What the segments of several descriptors have in all. */
+/* The sums over several descriptors. */
 struct whole {
   uint64_t count, total;
-  uint64_t equal; /* length of all of them, if they are `all_equal` */
+  uint64_t equal; /* length of every segment, if they are `all_equal` */
   bool all_equal;
 };
 
-/* Those of one more. */
+/* Adds the segments of one more descriptor. */
 static void slice_add_segments(struct whole *w, const struct segments *s) {
   if (s->count == 0) return;
   if (w->count == 0) w->equal = s->equal;
@@ -153,7 +152,8 @@ static void slice_add_segments(struct whole *w, const struct segments *s) {
   w->total += s->total;
 }
 
-/* s, after the segments before it, has the first end that is no length. */
+/* Records the fault that the sum of all lengths is too large. s, behind the segments before it,
+ * has the first end that does not fit. */
 static bool total_fault(struct cvl_context *c, uint64_t site, const struct whole *before,
                         const struct segments *s) {
   const uint64_t end = (uint64_t)INT64_MAX + 1 - before->total;

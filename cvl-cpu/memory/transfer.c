@@ -78,6 +78,7 @@ bool cpu_to_host(struct cvl_context *c, const struct cvl_value *v, uint64_t firs
     return true;
   }
   const size_t bytes = elem_bytes(v->elem);
-  const uint64_t host_site = 0; /* no operation of the program: earlier than all */
+  /* belongs to no operation of the program: earlier than all sites */
+  const uint64_t host_site = 0;
   return copy_bytes(c, host_site, dst, (const char *)value_data(v) + first * bytes, n * bytes);
 }

@@ -1,4 +1,4 @@
-/* values.c - vectors, descriptors, scratch and the error slot of a context; searches in
+/* values.c - vectors, descriptors, scratch memory and the error slot of a context; searches in
  * descriptors. */
 #include "base/check.h"
 #include "cvl-cpu/cpu.h"
@@ -49,8 +49,8 @@ void scratch_free(struct cvl_context *c, void *block, size_t bytes) {
   memory_give(c->memory, block, bytes);
 }
 
-/* A block with a head and n items, put into the list. Sizes beyond all memory are refused, and
- * reported as the largest that a fault can hold. */
+/* Allocates a block with a head and n items, and puts it into the list. Sizes beyond all memory
+ * are refused, and reported as the largest that a fault can hold. */
 static void *values_hold(struct cvl_context *c, uint64_t site, uint64_t n, size_t item) {
   const uint64_t most = (INT64_MAX - HEAD_BYTES) / item;
   const size_t bytes = n <= most ? HEAD_BYTES + (size_t)n * item : INT64_MAX;
@@ -78,7 +78,7 @@ static void unhold(struct cvl_context *c, struct held *h) {
   }
 }
 
-/* The newest first: a slice before the vector that it keeps. */
+/* Frees the newest first, so that a slice is freed before the vector that it refers to. */
 void release_all(struct cvl_context *c) {
   while (c->held) unhold(c, c->held);
 }
@@ -151,7 +151,7 @@ void result_drop(struct cvl_context *c, struct cvl_value *out) {
 
 /* ---- searches in descriptors ---- */
 
-/* Most that differ do so soon. */
+/* Most offsets that differ do so near the beginning. */
 bool offsets_all_equal(const uint64_t *offsets, uint64_t n) {
   const uint64_t length = offsets[1] - offsets[0];
   uint64_t k = 1;
@@ -181,7 +181,7 @@ uint64_t segment_at(const struct segments *s, uint64_t p) {
 }
 
 struct path_coordinate segments_split(const struct segments *s, uint64_t step) {
-  /* Segment k starts at step k + start(k): find the first that starts at or after `step`. */
+  /* Segment k starts at step k + start(k). Finds the first that starts at or after `step`. */
   uint64_t low = 0;
   if (!s->offsets) {
     low = step == 0 ? 0 : (step - 1) / (s->equal + 1) + 1;
@@ -205,7 +205,7 @@ uint64_t grain_for(const struct cvl_context *c, uint64_t items, uint64_t bytes) 
   if (items <= tuned(c, SERIAL_BYTES) / bytes) return items ? items : 1;
   const bool alone = pool_threads(c->pool) == 1;
   uint64_t grain = (alone ? tuned(c, LONE_BYTES) : tuned(c, CHUNK_BYTES)) / bytes;
-  /* Middling work: one chunk a thread. */
+  /* Medium-sized work has one chunk for each thread. */
   const uint64_t per_thread = items / pool_threads(c->pool) + 1;
   if (grain > per_thread) grain = per_thread;
   return (grain + 63) / 64 * 64;

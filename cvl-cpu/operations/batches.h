@@ -1,4 +1,4 @@
-/* batches.h - offsets for kernels, which do not know equal segments. */
+/* batches.h - offsets of equal segments for kernels that need offsets. */
 #ifndef RAVEL_CPU_BATCHES_H
 #define RAVEL_CPU_BATCHES_H
 
@@ -10,8 +10,8 @@ struct batch {
   uint64_t written[BATCH + 1];
 };
 
-/* The offsets of `*many` segments from `first` on: the descriptor's own, or, for equal
- * segments, as many of them as a batch holds, written to it; *many then says how many. */
+/* Returns the offsets of `*many` segments from `first` on. These are the descriptor's own. For
+ * equal segments they are written into the batch, and *many becomes as many as fit it. */
 static inline const uint64_t *batch_offsets(struct batch *b, const struct segments *s,
                                             uint64_t first, uint64_t *many) {
   if (s->offsets) return s->offsets + first;

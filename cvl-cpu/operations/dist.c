@@ -6,12 +6,12 @@
 
 struct spread_job {
   const struct move_kernels *move;
-  const struct move_width *width; /* DIST, or NULL: */
-  const struct move_int *ints;    /* INDEX */
+  const struct move_width *width; /* for DIST; NULL: */
+  const struct move_int *ints;    /* INDEX, which uses this */
   struct segments segments;
   const void *values, *strides;
   char *out;
-  size_t bytes; /* of an element */
+  size_t bytes; /* bytes of an element */
   bool streaming;
 };
 
@@ -23,7 +23,7 @@ static void spread_run(const struct spread_job *job, struct walk *w, uint64_t la
   }
 }
 
-/* DIST of one element past the caches: the same staging buffer again and again. */
+/* Writes DIST of one element past the caches, from one staging buffer. */
 static void repeat_chunk(void *arg, uint64_t first, uint64_t last, unsigned worker) {
   (void)worker;
   const struct spread_job *job = arg;

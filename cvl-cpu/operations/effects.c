@@ -1,4 +1,4 @@
-/* effects.c - RAND and ASSERT: the operations that are effects of a program. */
+/* effects.c - RAND and ASSERT, the operations with side effects. */
 #include <string.h>
 
 #include "cvl-cpu/cpu.h"
@@ -22,7 +22,7 @@ static void random_chunk(void *arg, uint64_t first, uint64_t last, unsigned work
   if (done < last - first) note_lowest(&job->fault, first + done);
 }
 
-/* Element i of a vector of INT. */
+/* Returns element i of a vector of INT. */
 static int64_t effects_int_at(const struct cvl_context *c, const struct cvl_value *v,
                               uint64_t i) {
   const void *data = value_data(v);
@@ -31,9 +31,8 @@ static int64_t effects_int_at(const struct cvl_context *c, const struct cvl_valu
 
 bool cpu_random(struct cvl_context *c, uint64_t site, const struct cvl_random *which,
                 const struct cvl_value *bounds, struct cvl_value *out) {
-  enum {
-    EFFORT = 8
-  }; /* a number costs as much as moving this many bytes for each of its own */
+  /* Computing a number costs as much as moving this many bytes for each of its bytes. */
+  enum { EFFORT = 8 };
   const uint64_t n = value_length(bounds);
   struct random_job job = {.run = c->kernels->random->ints[c->int_elem == CVL_I64],
                            .which = *which,

@@ -15,7 +15,7 @@ struct map_job {
   _Atomic uint64_t fault; /* the lowest element at fault */
 };
 
-/* Elements first .. last-1, to out. */
+/* Computes elements first .. last-1, and writes them to out. */
 static void map_run(struct map_job *job, uint64_t first, uint64_t last, void *out) {
   const void *in[3];
   for (unsigned i = 0; i < job->arity; i++) in[i] = job->in[i] + first * job->in_bytes[i];
@@ -48,7 +48,8 @@ static bool map_fault(struct cvl_context *c, uint64_t site, const struct map_ent
                                      .position = (int64_t)position});
 }
 
-/* Everything known to the host: no memory, no threads. */
+/* Executes the operation for operands that are all known to the host, without memory or
+ * threads. */
 static bool map_scalars(struct cvl_context *c, uint64_t site, const struct map_entry *entry,
                         unsigned arity, const struct cvl_value *operands,
                         struct cvl_value *out) {

@@ -1,5 +1,5 @@
-/* extract.c - one element of each segment: EXTRACT reads it, REPLACE sets it. Both are split
- * by segments, since each costs the same however long it is. */
+/* extract.c - one element of each segment: EXTRACT reads it, REPLACE sets it. The work is split
+ * by segments, since each costs the same whatever its length is. */
 #include <string.h>
 
 #include "cvl-cpu/cpu.h"
@@ -15,7 +15,7 @@ struct extract_job {
   size_t bytes, index_bytes;
   const char *index;
   const char *from; /* EXTRACT: the vector; REPLACE: the new elements */
-  char *to;         /* EXTRACT: the result, an element a segment; REPLACE: the copy */
+  char *to;         /* EXTRACT: the result, an element for each segment; REPLACE: the copy */
   bool replaces;
   _Atomic uint64_t fault; /* lowest segment whose index is out of range */
 };

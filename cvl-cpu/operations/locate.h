@@ -1,5 +1,6 @@
-/* locate.h - from indices to positions: the first step of gathers and scatters, alone or within
- * a superoperator. An index in segment k of `near` counts from the start of segment k of `far`.
+/* locate.h - turns indices into positions: the first step of gathers and scatters, alone or
+ * within a superoperator. An index in segment k of `near` counts from the start of segment k of
+ * `far`.
  */
 #ifndef RAVEL_CPU_LOCATE_H
 #define RAVEL_CPU_LOCATE_H
@@ -7,9 +8,9 @@
 #include "cvl-cpu/kernels/move.h"
 #include "cvl/tuning.h"
 
-enum { LOCATE_MOST = COMPILED_CPU_STRIP }; /* indices at a time: two buffers of 4 KB */
+enum { LOCATE_MOST = COMPILED_CPU_STRIP }; /* the most indices at a time: two buffers of 4 KB */
 
-/* Advances w, over s, to a position; returns the segment there. */
+/* Advances w, a walk over s, to a position, and returns the segment there. */
 static inline uint64_t walk_to(struct walk *w, const struct segments *s, uint64_t position) {
   enum { TRIES = 4 };
   w->position = position;
@@ -21,8 +22,8 @@ static inline uint64_t walk_to(struct walk *w, const struct segments *s, uint64_
   return w->segment - 1;
 }
 
-/* Whether the positions from w->position to before `last` belong to one segment, which is then
- * number w->segment - 1. */
+/* Whether the positions from w->position to before `last` belong to one segment. Its number is
+ * then w->segment - 1. */
 static inline bool walk_in_one(struct walk *w, uint64_t last) {
   if (walk_start(w, w->segment) == w->position && walk_start(w, w->segment + 1) >= last) {
     w->segment++;
@@ -30,10 +31,10 @@ static inline bool walk_in_one(struct walk *w, uint64_t last) {
   return w->segment && walk_start(w, w->segment) >= last;
 }
 
-/* Sets at[i] to the position in far's vector for index[i], for the positions from w->position
- * to before `last`, at most LOCATE_MOST; to NOWHERE where flags, unless NULL, are F. `at` has
- * room for SPREAD_SLACK bytes more. Advances w. Returns the number of positions, or the first
- * whose index is out of range. This form: only if walk_in_one is true. */
+/* Locates the indices at the positions from w->position to before `last`, at most LOCATE_MOST.
+ * at[i] becomes the position in far's vector, or NOWHERE if flags is not NULL and the flag is
+ * F. `at` has room for SPREAD_SLACK bytes more. Advances w. Returns the number of positions, or
+ * the first whose index is out of range. walk_in_one must be true. */
 static inline uint64_t locate_in_one(const struct move_int *ints, const struct segments *far,
                                      struct walk *w, uint64_t last, const void *index,
                                      const uint8_t *flags, uint64_t *at) {
@@ -42,7 +43,7 @@ static inline uint64_t locate_in_one(const struct move_int *ints, const struct s
   return ints->locate_in_one(n, index, flags, base, segment_start(far, k + 1) - base, at);
 }
 
-/* The same for any positions. */
+/* Does the same without walk_in_one. */
 static inline uint64_t locate_across(const struct move_kernels *move,
                                      const struct move_int *ints, const struct segments *far,
                                      struct walk *w, uint64_t last, const void *index,

@@ -3,8 +3,8 @@
  *
  * A chunk of the path (struct path_coordinate) owns the segments that start in it. A *long
  * segment*, one of more than `whole` elements that crosses the end of a chunk, is cut into
- * units, counted from its start; each unit belongs to the chunk that it starts in. So what a
- * chunk owns is contiguous, and at most `whole` elements more than its own length.
+ * units, counted from its start. Each unit belongs to the chunk that it starts in. So a chunk
+ * owns contiguous elements, at most `whole` more than its own length.
  */
 #ifndef RAVEL_CPU_LONG_SEGMENTS_H
 #define RAVEL_CPU_LONG_SEGMENTS_H
@@ -26,7 +26,7 @@ static inline bool long_segment_crosses(const struct segments *s, uint64_t whole
   return end > position && end - start > whole;
 }
 
-/* The first element that is not owned by the chunks before this coordinate. */
+/* Returns the first element that is not owned by the chunks before this coordinate. */
 static inline uint64_t owned_from(const struct segments *s, uint64_t whole, uint64_t unit,
                                   struct path_coordinate at) {
   if (!long_segment_crosses(s, whole, at.segment, at.position))
@@ -37,9 +37,9 @@ static inline uint64_t owned_from(const struct segments *s, uint64_t whole, uint
   return cut < end ? cut : end;
 }
 
-/* The elements of long segment k that belong to a chunk, from position `low` to `high`. */
+/* The elements of long segment k that belong to a chunk, between positions `low` and `high`. */
 struct segment_range {
-  uint64_t begin, end; /* none if equal */
+  uint64_t begin, end; /* equal if there are none */
   bool from_start;     /* begins where the segment does */
 };
 static inline struct segment_range segment_range_of(const struct segments *s, uint64_t unit,
@@ -54,25 +54,24 @@ static inline struct segment_range segment_range_of(const struct segments *s, ui
 }
 
 /* Waits until all earlier chunks have had their turn at the state that is handed on. The
- * threads that have taken them wait for nothing that this one does. */
+ * threads that took those chunks never wait for this one. */
 static inline void await_turn(_Atomic uint64_t *turn, uint64_t chunk) {
-  enum { SPINS_TO_A_YIELD = 100 }; /* looks before giving the processor away */
+  enum { SPINS_TO_A_YIELD = 100 }; /* attempts before yielding the processor */
   unsigned spins = 0;
   while (atomic_load_explicit(turn, memory_order_acquire) != chunk) {
     if (++spins % SPINS_TO_A_YIELD == 0) sched_yield();
   }
 }
 
-/* The index of the first block total of a long segment that starts at position p. The long
- * segments before it end before p; each has more than `whole` elements and at most length /
- * BLOCK
- * + 1 blocks. */
+/* Returns the index of the first block total of a long segment that starts at position p.
+ * Earlier long segments end before p. Each has more than `whole` elements, and at most length /
+ * BLOCK + 1 blocks. */
 static inline uint64_t block_totals_at(uint64_t p, uint64_t whole) {
   return p / CVL_REDUCE_BLOCK + p / whole;
 }
 
-/* Reduces the totals of each long segment's blocks to its result. long_segments[w]: 1 + the
- * number of the one that starts in window w of `whole` positions, or 0. */
+/* Reduces the totals of each long segment's blocks to its result. long_segments[w] is 1 + the
+ * number of the long segment that starts in window w of `whole` positions, or 0. */
 void finish_long_segments(const struct segments *, uint64_t whole,
                           const uint64_t *long_segments, const struct reduce_row *,
                           size_t element, char *totals, char *out);

@@ -1,9 +1,9 @@
-/* pack.c - PACK: the flagged elements, and how many each segment keeps.
+/* pack.c - PACK: selects the flagged elements, and counts how many each segment keeps.
  *
- * Two passes over chunks of the segments' path: the first counts the flags of each chunk, the
- * second knows from that where its elements go. Within a chunk the flags become masks, 64 to a
- * word; elements are compressed by them, and the new offset of a segment is the rank of its
- * start among the mask bits, so a segment costs a lookup and a count of bits.
+ * There are two passes over chunks of the segments' path. The first counts the flags of each
+ * chunk, and the second knows from these where its elements go. Within a chunk the flags become
+ * masks, 64 to a word, by which elements are compressed. The new offset of a segment is the
+ * rank of its start among the mask bits, so a segment costs a lookup and a count of bits.
  */
 #include <string.h>
 
@@ -12,7 +12,7 @@
 
 enum {
   STEP = 1024,       /* positions packed at a time */
-  MOST_CHUNKS = 1024 /* so that their counts need no memory */
+  MOST_CHUNKS = 1024 /* so few that their counts fit the stack */
 };
 
 struct pack_job {
@@ -23,9 +23,10 @@ struct pack_job {
   const char *values;
   const uint8_t *flags;
   uint64_t grain;
-  uint64_t before[MOST_CHUNKS + 1]; /* elements kept: in chunk i; then, in the chunks before */
+  /* elements kept in chunk i; later, in all chunks before it */
+  uint64_t before[MOST_CHUNKS + 1];
   char *out;
-  uint64_t *offsets; /* of the new descriptor; NULL: one segment */
+  uint64_t *offsets; /* offsets of the new descriptor; NULL: it has one segment */
   bool streaming;
 };
 
@@ -37,9 +38,9 @@ static void pack_count_chunk(void *arg, uint64_t first, uint64_t last, unsigned 
   job->before[first / job->grain] = job->move->count(to - from, job->flags + from);
 }
 
-/* Compresses n elements from `position` on to position `kept` of the result, where this chunk
- * owns the positions before `limit`; returns their number. The kernel may write VECTOR_SLACK
- * bytes more. */
+/* Compresses n elements from `position` on to position `kept` of the result. This chunk owns
+ * the positions before `limit`. Returns the number of kept elements. The kernel may write
+ * VECTOR_SLACK bytes more. */
 static uint64_t pack_step(const struct pack_job *job, uint64_t position, uint64_t n,
                           const uint64_t *masks, uint64_t kept, uint64_t limit) {
   const char *v = job->values + position * job->bytes;
@@ -74,7 +75,7 @@ static void pack_chunk(void *arg, uint64_t first, uint64_t last, unsigned worker
   for (uint64_t k = w.segment; k < to.segment; k++) job->offsets[k] = kept;
 }
 
-/* Turns the counts of the chunks into their first positions; returns the total. */
+/* Turns the counts of the chunks into their first positions. Returns the total. */
 static uint64_t pack_scan_counts(struct pack_job *job, uint64_t chunks) {
   uint64_t sum = 0;
   for (uint64_t i = 0; i < chunks; i++) {
@@ -86,7 +87,7 @@ static uint64_t pack_scan_counts(struct pack_job *job, uint64_t chunks) {
   return sum;
 }
 
-/* The new descriptor, its offsets still to be filled in. */
+/* Makes the new descriptor, whose offsets are filled in later. */
 static bool new_descriptor(struct cvl_context *c, uint64_t site, struct pack_job *job,
                            uint64_t total, struct cvl_value *out_d) {
   if (job->segments.count == 1) {

@@ -1,15 +1,16 @@
 /* permute.c - the six forms of PERMUTE.
  *
- * All of them first *locate* a step of indices: the start and length of each segment are
- * expanded beside them, every index is checked, and becomes a position in the other vector.
+ * All of them first *locate* a step of indices. The start and length of each segment are
+ * expanded beside them. Every index is checked, and becomes a position in the other vector.
  *
  * Gathers are split by destination. PERMUTE is split by source: each thread writes where its
- * indices say and marks these positions; if a position stays unmarked another was written
- * twice. Short segments are taken whole: they are permuted among the positions they have, so a
- * step of them is permuted in the first-level cache, checked there and streamed out. The
- * scatters in which the highest source wins are split into ranges of the destination: each
+ * indices say, and marks these positions. If a position stays unmarked, another was written
+ * twice. Short segments are taken whole. They are permuted among their own positions, so a step
+ * of them is permuted in the first-level cache, checked there and streamed out.
+ *
+ * Scatters in which the highest source wins are split into ranges of the destination. Each
  * thread goes through the sources of the segments that its range touches, in order, and keeps
- * what falls into the range. So the order of two sources never depends on the threads.
+ * those that fall into the range. So the order of two sources never depends on the threads.
  */
 #include <string.h>
 
@@ -25,20 +26,21 @@ struct permute_job {
   const struct move_kernels *move;
   const struct move_width *width;
   const struct move_int *ints;
-  struct segments near; /* of the index vector, which is walked over */
-  struct segments far;  /* of the vector that the indices point into */
-  size_t bytes;         /* of an element */
+  struct segments near; /* segments of the index vector, which is walked over */
+  struct segments far;  /* segments of the vector that the indices point into */
+  size_t bytes;         /* bytes of an element */
   size_t index_bytes;
   const char *values, *index;
   uint64_t values_total; /* length of values */
   const uint8_t *flags;  /* or NULL */
-  const char *defaults;  /* what a scatter starts from; NULL: zeros */
-  bool over_defaults;    /* the result is the memory of the defaults */
+  const char *defaults;  /* initial contents of a scatter's result; NULL: zeros */
+  bool over_defaults;    /* the result takes over the memory of the defaults */
   bool streaming;
   char *out;
-  uint8_t *mark;          /* PERMUTE; NULL: the index is known to be a permutation */
-  _Atomic uint64_t whole; /* PERMUTE: positions written by steps of whole segments, unmarked */
-  uint64_t ranges;        /* of the destination of a scatter */
+  uint8_t *mark; /* for PERMUTE; NULL: the index is known to be a permutation */
+  /* for PERMUTE: positions written by steps of whole segments, which are not marked */
+  _Atomic uint64_t whole;
+  uint64_t ranges;        /* how many ranges the destination of a scatter is split into */
   _Atomic uint64_t fault; /* lowest position of an index out of range */
 };
 
@@ -47,14 +49,16 @@ static uint64_t step_end(uint64_t position, uint64_t end) {
 }
 
 /* Prefetches what the next step reads: the hardware prefetcher stops at page boundaries, and a
- * step is a page long. Only for short segments: a long one may be read anywhere. */
+ * step is as long as a page. It helps only for short segments, as indices may point anywhere in
+ * a long one. */
 static void prefetch_step(const char *v, size_t bytes, uint64_t first, uint64_t total) {
   enum { LINE = 64 };
   const uint64_t last = first >= total ? first : step_end(first, total);
   for (size_t i = first * bytes; i < last * bytes; i += LINE) __builtin_prefetch(v + i);
 }
 
-/* Whether a loop of steps that no chunk of the pool ends is to end: asked now and then. */
+/* Whether a loop of steps is to end, which asks now and then: for loops that the pool does not
+ * cut into chunks. */
 static bool asked(const struct permute_job *job, uint64_t position) {
   enum { UNASKED = 1 << 16 }; /* positions */
   return position % UNASKED < STEP && pool_asked(job->pool);
@@ -66,7 +70,7 @@ static bool index_outside(struct permute_job *job, uint64_t position) {
 }
 
 /* Locates the indices at positions from w->position to before `last`, at most STEP. False if
- * one is out of range, which is recorded. */
+ * one of them is out of range, which is recorded. */
 static bool permute_locate(struct permute_job *job, struct walk *w, uint64_t last,
                            uint64_t *at) {
   const uint64_t begin = w->position, n = last - begin;
@@ -161,8 +165,8 @@ static bool scatter_all(struct cvl_context *c, uint64_t site, struct permute_job
 
 /* ---- PERMUTE ---- */
 
-/* Where a step from w->position ends: with the last segment that ends within STEP, if there is
- * one, so that the next step begins with a segment. */
+/* Returns where a step from w->position ends. It ends with the last segment that ends within
+ * STEP, if there is one, so that the next step begins with a segment. */
 static uint64_t aligned_end(const struct walk *w, uint64_t count, uint64_t end) {
   const uint64_t most = step_end(w->position, end);
   if (most == end) return end;
@@ -171,7 +175,7 @@ static uint64_t aligned_end(const struct walk *w, uint64_t count, uint64_t end) 
     return start > w->position ? start : most;
   }
   uint64_t low = w->segment, high = count - low < STEP ? count : low + STEP;
-  while (low < high) { /* the last segment that starts at `most` or before, if any */
+  while (low < high) { /* finds the last segment that starts at `most` or before, if any */
     const uint64_t k = low + (high - low + 1) / 2;
     const bool before = w->offsets[k] <= most;
     low = before ? k : low;
@@ -181,7 +185,8 @@ static uint64_t aligned_end(const struct walk *w, uint64_t count, uint64_t end) 
   return start > w->position && start <= most ? start : most;
 }
 
-/* Permutes a step of whole segments. False, with nothing written, if an index occurs twice. */
+/* Permutes a step of whole segments. If an index occurs twice, writes nothing and returns
+ * false. */
 static bool permute_step(const struct permute_job *job, uint64_t begin, uint64_t n,
                          const uint64_t *at) {
   uint64_t source[STEP];
@@ -237,7 +242,8 @@ bool cpu_count_flags(struct cvl_context *c, uint64_t site, const uint8_t *flags,
   return done;
 }
 
-/* The lowest position whose index occurs before; there is one. n if it was asked to end. */
+/* Returns the lowest position whose index occurs before it, which exists. Returns n if it was
+ * asked to end. */
 static uint64_t first_duplicate(struct permute_job *job) {
   const uint64_t n = job->near.total;
   memset(job->mark, 0, n);
@@ -254,7 +260,8 @@ static uint64_t first_duplicate(struct permute_job *job) {
   return n;
 }
 
-/* Sets *duplicate to the position of one, or to n. False if it was asked to end. */
+/* Sets *duplicate to a position whose index occurs twice, or to n. False if it was asked to
+ * end. */
 static bool permute_all(struct cvl_context *c, uint64_t site, struct permute_job *job,
                         uint64_t *duplicate) {
   const uint64_t n = *duplicate = job->near.total, steps = segments_steps(&job->near);
@@ -287,7 +294,7 @@ static bool index_fault(struct cvl_context *c, uint64_t site, enum cvl_error_kin
   return segment_fault(c, site, kind, position, index, &job->far, k);
 }
 
-/* PERMUTE needs a mark for every element; a few fit on the stack. */
+/* Permutes with a mark for every element, as PERMUTE needs; a few marks fit on the stack. */
 static bool permute_marked(struct cvl_context *c, uint64_t site, struct permute_job *job,
                            bool known) {
   enum { FEW = 1024 };
@@ -303,7 +310,7 @@ static bool permute_marked(struct cvl_context *c, uint64_t site, struct permute_
   return duplicate == n || index_fault(c, site, CVL_E_DUPLICATE, job, duplicate);
 }
 
-/* The vector of the defaults, if the result may be written over it. */
+/* Returns the vector of the defaults if the result may be written over it, else NULL. */
 static struct cvl_vector *permute_reusable_defaults(const struct cvl_permute *a, size_t bytes) {
   if (a->defaults.form == CVL_NOTHING) return NULL;
   struct cvl_vector *v = value_reusable(&a->defaults, bytes);

@@ -1,17 +1,17 @@
-/* radix.c - stable radix sorting of keys with their positions, see radix.h.
+/* radix.c - stable radix sorting of keys with their positions; see radix.h.
  *
- * The last pass moves no items: it knows where each goes, and that is the rank.
+ * The last pass moves no items: the place where an item would go is the rank.
  */
 #include "cvl-cpu/operations/radix.h"
 
 #include <string.h>
 
 enum {
-  /* Bits of a digit, measured: few where clearing and adding up the counts costs as much as the
-   * items, many where every pass goes to memory. */
+  /* Bits of a digit, measured. Few bits are better where clearing and summing the counts costs
+   * as much as the items. Many bits are better where every pass goes to memory. */
   FEW_BITS = 8,
   MANY_BITS = 11,
-  MANY_FROM = 1 << 15, /* elements */
+  MANY_FROM = 1 << 15, /* so many elements use MANY_BITS */
   DIGITS = 1 << MANY_BITS
 };
 
@@ -32,8 +32,9 @@ struct radix_format radix_format_for(const struct radix_keys *k, uint64_t n) {
 struct pass {
   const struct radix_format *format;
   const void *from;
-  void *to;             /* items; or ranks in the last pass */
-  unsigned shift, bits; /* of the digit in the key of a wide item, in all of a narrow one */
+  void *to; /* items, or ranks in the last pass */
+  /* the digit's place in the key of a wide item, or in a whole narrow item */
+  unsigned shift, bits;
   size_t rank_bytes;
   bool last;
 };
@@ -54,7 +55,7 @@ static void radix_count(const struct pass *p, uint64_t first, uint64_t last, uin
   }
 }
 
-/* Moves items first .. last - 1 to next[digit] of the target, counting that on. */
+/* Moves items first .. last - 1 to next[digit] of the target, which is incremented. */
 static void radix_distribute(const struct pass *p, uint64_t first, uint64_t last,
                              uint64_t *next) {
   if (p->format->wide) {
@@ -68,7 +69,7 @@ static void radix_distribute(const struct pass *p, uint64_t first, uint64_t last
   }
 }
 
-/* The last pass: an item's position in the target is the rank of its element. */
+/* Makes the last pass: an item's position in the target is the rank of its element. */
 static void radix_deliver(const struct pass *p, uint64_t first, uint64_t last, uint64_t *next) {
   const uint64_t mask = (UINT64_C(1) << p->format->position_bits) - 1;
   const struct wide_item *wide = p->format->wide ? p->from : NULL;
@@ -87,9 +88,8 @@ static void radix_deliver(const struct pass *p, uint64_t first, uint64_t last, u
   }
 }
 
-/* Turns the counts of `chunks` chunks, one after the other, into the positions to which each
- * chunk writes each digit. False, leaving them unchanged, if all n items have the same digit.
- */
+/* Turns the counts of consecutive chunks into the positions to which each chunk writes each
+ * digit. If all n items have the same digit, leaves the counts unchanged and returns false. */
 static bool radix_scan_counts(const struct pass *p, uint64_t *counts, unsigned chunks,
                               uint64_t n) {
   const size_t digits = (size_t)1 << p->bits;
@@ -111,7 +111,7 @@ static bool radix_scan_counts(const struct pass *p, uint64_t *counts, unsigned c
   return true;
 }
 
-/* Passes needed, of equal digits where possible. */
+/* Returns how many passes are needed; their digits have equal widths where possible. */
 static unsigned passes_for(const struct radix_format *f, uint64_t n) {
   const unsigned most = n < MANY_FROM ? FEW_BITS : MANY_BITS;
   return (f->bits + most - 1) / most;
@@ -127,7 +127,7 @@ static struct pass pass_of(const struct radix_format *f, unsigned k, unsigned pa
                        .bits = end - begin};
 }
 
-/* All keys are equal: ranks of items first .. last - 1. */
+/* Writes the ranks of items first .. last - 1 if all keys are equal. */
 static void deliver_in_order(uint64_t first, uint64_t last, size_t rank_bytes, void *ranks) {
   if (rank_bytes == sizeof(int32_t)) {
     int32_t *r = ranks;
@@ -204,7 +204,8 @@ static void radix_order_chunk(void *arg, uint64_t first, uint64_t last, unsigned
 }
 
 unsigned radix_chunks(const struct pool *pool, uint64_t n) {
-  enum { CHUNK = 1 << 19, MOST_CHUNKS = 1024 }; /* elements; the counts of a chunk take 16 KB */
+  /* elements of a chunk, whose counts take 16 KB */
+  enum { CHUNK = 1 << 19, MOST_CHUNKS = 1024 };
   const uint64_t chunks = n / CHUNK < MOST_CHUNKS ? n / CHUNK : MOST_CHUNKS;
   const unsigned threads = pool_threads(pool);
   return chunks > threads ? (unsigned)chunks : threads;

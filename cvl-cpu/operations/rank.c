@@ -1,10 +1,10 @@
 /* rank.c - stable ranks within segments, split over threads.
  *
- * Short segments are ranked by comparisons, in the vector kernels; others by radix sorting of
- * (key, position). The path of segment starts and elements is cut into chunks; the chunk that
- * a segment starts in ranks it. Segments longer than RANK_LONG (a tuning value: with the spare
- * buffer about the second-level cache) are ranked last, one after
- * the other, each by all threads together.
+ * Vector kernels rank short segments by comparisons. Others are ranked by radix sorting of
+ * (key, position). The path of segment starts and elements is cut into chunks, and the chunk
+ * that a segment starts in ranks it. Segments longer than RANK_LONG are ranked last, one after
+ * the other, each by all threads together. RANK_LONG is a tuning value: with the spare buffer
+ * about the second-level cache.
  */
 #include <string.h>
 
@@ -13,7 +13,7 @@
 #include "cvl-cpu/operations/rank.h"
 
 enum {
-  ON_STACK = 256 /* elements that are sorted without allocating: at most RANK_LONG */
+  ON_STACK = 256 /* elements that are sorted on the stack: at most RANK_LONG */
 };
 
 /* ---- the loop over segments ---- */
@@ -25,7 +25,7 @@ static void rank_segments(const struct rank_job *j, uint64_t first, uint64_t las
     const uint64_t *offsets = batch_offsets(&batch, &j->s, first, &many);
     first += j->short_segments(j->x, offsets, many, j->out);
     if (first == last) return;
-    /* The batch is done, or the segment at `first` is too long for the kernel. */
+    /* Either the batch is done, or the segment at `first` is too long for the kernel. */
     const uint64_t p = segment_start(&j->s, first), n = segment_start(&j->s, first + 1) - p;
     if (n <= RANK_SOME) continue;
     if (n <= j->long_from) {
@@ -90,7 +90,7 @@ struct radix_keys rank_all_keys(const struct radix_keys *k, uint64_t chunks) {
 
 /* ---- one segment ---- */
 
-/* A segment of n <= job.long_from elements at position p. */
+/* Ranks a segment of n <= job.long_from elements at position p. */
 static void rank_segment(const struct rank_job *j, uint64_t p, uint64_t n, char *room) {
   const char *x = j->x + p * j->element;
   const struct radix_keys keys = j->row->keys(x, n);
@@ -103,10 +103,10 @@ static void rank_segment(const struct rank_job *j, uint64_t p, uint64_t n, char 
 struct long_segment {
   const struct rank_job *job;
   const char *x;
-  uint64_t n, chunk; /* elements, of all and of one chunk */
+  uint64_t n, chunk; /* elements of the segment, and of a chunk */
   struct radix_format format;
   void *items;
-  struct radix_keys *keys; /* of each chunk */
+  struct radix_keys *keys; /* the range of each chunk's keys */
 };
 
 static void long_segment_keys(void *arg, uint64_t first, uint64_t last, unsigned worker) {

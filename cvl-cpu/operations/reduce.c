@@ -1,9 +1,9 @@
 /* reduce.c - reductions of segments, split over threads.
  *
  * The path of segment starts and elements (struct path_coordinate) is cut into chunks of equal
- * cost. The chunk that a segment starts in reduces it, unless it is longer than REDUCE_WHOLE.
- * The chunk that a block of such a long segment starts in reduces the block. At the end the
- * totals of its blocks, contiguous in scratch memory, are reduced by the same rule. So no
+ * cost. The chunk that a segment starts in reduces it, unless it is longer than REDUCE_WHOLE. A
+ * block of such a long segment is reduced by the chunk that it starts in. At the end the totals
+ * of the segment's blocks, contiguous in scratch memory, are reduced by the same rule. So no
  * thread gets more than a chunk and REDUCE_WHOLE elements, whatever the segments.
  */
 #include <string.h>
@@ -14,18 +14,20 @@
 #include "cvl-cpu/operations/long-segments.h"
 
 enum {
-  SEGMENT_COST = 8 /* bytes of memory traffic a segment adds: its offset */
+  SEGMENT_COST = 8 /* bytes of memory traffic for a segment: its offset */
 };
 
 struct job {
   struct segments s;
   const struct reduce_row *row;
-  size_t element; /* bytes */
+  size_t element; /* bytes of an element */
   const char *x;
   char *out;
-  char *totals; /* of the blocks of long segments, see long-segments.h; NULL: there are none */
+  /* totals of the blocks of long segments (long-segments.h); NULL: there are none */
+  char *totals;
   uint64_t
-      *long_segments; /* [w]: 1 + the one that starts in window w of REDUCE_WHOLE positions */
+      /* [w]: 1 + the long segment that starts in window w of REDUCE_WHOLE positions */
+      *long_segments;
 };
 
 static uint64_t reduce_blocks_of(uint64_t n) {
@@ -70,7 +72,7 @@ static void reduce_chunk(void *arg, uint64_t first, uint64_t last, unsigned work
                                to = segments_split(&j->s, last);
   reduce_segments(j, from.segment, to.segment);
   if (!j->totals) return;
-  /* First the long segment that started earlier, then those that start here. */
+  /* First comes the long segment that started earlier, then those that start here. */
   if (from.segment > 0) {
     const uint64_t k = from.segment - 1;
     const uint64_t start = segment_start(&j->s, k), end = segment_start(&j->s, k + 1);
@@ -80,11 +82,13 @@ static void reduce_chunk(void *arg, uint64_t first, uint64_t last, unsigned work
   }
   uint64_t p = from.position;
   while (p < to.position) {
-    /* Only at the ends of windows: a long segment covers one, so few segments are looked at. */
+    /* Looks only at the ends of windows: a long segment covers such an end, so few segments are
+     * examined. */
     uint64_t k = segment_at(&j->s, p + REDUCE_WHOLE - 1 < j->s.total ? p + REDUCE_WHOLE - 1
                                                                      : j->s.total - 1);
     const uint64_t start = segment_start(&j->s, k), end = segment_start(&j->s, k + 1);
-    /* A segment that starts behind this chunk, but within the window, belongs to another. */
+    /* A segment that starts behind this chunk, but within the window, belongs to another
+     * chunk. */
     if (k >= from.segment && start < to.position && end - start > REDUCE_WHOLE) {
       reduce_long_segment(j, k, start, to.position);
       p = end;

@@ -1,5 +1,6 @@
-/* scan-tiles.c - a scan of one segment whose elements lie in several contexts (tiles.h): what
- * scan.c does for the chunks of one, in two functions. Tiles are the windows of kernels/scan.h.
+/* scan-tiles.c - a scan of one segment whose elements are spread over several contexts
+ * (tiles.h). What scan.c does for the chunks of one context is here split into two functions.
+ * Tiles are the windows of kernels/scan.h.
  */
 #include "cvl-cpu/kernels/kernels.h"
 #include "cvl-cpu/kernels/scan.h"
@@ -23,7 +24,7 @@ static struct tiles cpu_tiles_of(struct cvl_context *c, enum cvl_op op,
                         .x = value_data(v)};
 }
 
-/* Tiles at a time. */
+/* Returns how many tiles a chunk has. */
 static uint64_t tiles_grain(const struct cvl_context *c, const struct tiles *t,
                             uint64_t tiles) {
   return grain_for(c, tiles, SCAN_WINDOW * t->element);

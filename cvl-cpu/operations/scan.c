@@ -2,11 +2,11 @@
  *
  * The path of segment starts and elements (struct path_coordinate) is cut into chunks that fit
  * the second-level cache. The chunk that a segment starts in scans it. A segment that crosses
- * the end of a chunk and is longer than WHOLE is a long segment; its windows belong to the
+ * the end of a chunk and is longer than WHOLE is a long segment. Its windows belong to the
  * chunks they start in. Chunks are taken in order, and the state of the long segment's upper
  * levels is handed from chunk to chunk. A chunk reads its data to compute the totals of its
- * windows, advances the state in its turn, and then writes its result while the data is still
- * in the cache. So the data is read from memory once.
+ * windows, and advances the state in its turn. Then it writes its result while the data is
+ * still in the cache. So the data is read from memory once.
  */
 #include "cvl-cpu/kernels/scan.h"
 #include "cvl-cpu/kernels/kernels.h"
@@ -15,12 +15,13 @@
 #include "cvl-cpu/operations/scan-ranges.h"
 
 enum {
-  WHOLE = 16 << 10,   /* elements */
-  ONE_VISIT = 1 << 25 /* elements that one thread alone scans in some tenths of a second: by a
-                         loop that reads once and cannot be asked to end */
+  WHOLE = 16 << 10, /* elements of the shortest long segment */
+  /* elements that one thread scans in some tenths of a second, in one loop that reads once and
+   * cannot be asked to end */
+  ONE_VISIT = 1 << 25
 };
 
-/* What is handed from chunk to chunk. */
+/* The state that is handed from chunk to chunk. */
 struct carry {
   _Atomic uint64_t turn; /* the chunk that may use the state */
   struct scan_state state;
@@ -30,14 +31,14 @@ struct job {
   struct segments s;
   const struct scan_row *row;
   const struct move_kernels *move;
-  scan_put *put;  /* how results are written */
-  size_t element; /* bytes */
+  scan_put *put;  /* writes results */
+  size_t element; /* bytes of an element */
   const char *x;
   char *out;
   uint64_t grain;
   struct carry *carry;
-  char *totals; /* of the windows of long segments: room for two ranges for each worker */
-  size_t room;  /* bytes for one range */
+  char *totals; /* totals of the windows of long segments: two ranges for each worker */
+  size_t room;  /* bytes for the totals of one range */
 };
 
 static void cpu_scan_segments(const struct job *j, uint64_t first, uint64_t last) {

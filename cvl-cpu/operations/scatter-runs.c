@@ -1,11 +1,12 @@
 /* scatter-runs.c - DPERMUTE, or FPERMUTE with all flags T, by an INDEX: concatenations and
  * strided stores.
  *
- * The index consists of a few *runs*: start, start + stride and so on. It is never written. Cut
- * at the ends of source segments, a run goes to one segment of the destination. One division
- * shows whether all of it is in range, and a stride of 1 is a copy. The destination is split
- * into ranges; of each run a thread writes what falls into its range. Defaults are not copied
- * where runs of stride 1 go, as long as runs are in increasing order in the destination.
+ * The index consists of a few *runs*: start, start + stride and so on. It is never written.
+ * Runs are cut at the ends of source segments, so that each goes to one segment of the
+ * destination. One division shows whether all of a run is in range, and a run of stride 1 is a
+ * copy. The destination is split into ranges, and a thread writes the part of each run that
+ * falls into its range. Defaults are not copied where runs of stride 1 go, as long as the runs
+ * are in increasing order in the destination.
  */
 #include <string.h>
 
@@ -16,22 +17,22 @@
 struct runs_job {
   struct pool *pool;
   const struct move_kernels *move;
-  struct segments near; /* of the source */
-  struct segments far;  /* of the destination */
+  struct segments near; /* segments of the source */
+  struct segments far;  /* segments of the destination */
   struct cpu_runs runs;
-  size_t bytes; /* of an element */
+  size_t bytes; /* bytes of an element */
   size_t int_bytes;
   const char *values;
   const char *defaults; /* NULL: zeros */
-  bool over_defaults;   /* the result is the memory of the defaults */
+  bool over_defaults;   /* the result takes over the memory of the defaults */
   char *out;
   bool streaming;
   uint64_t ranges;
   _Atomic uint64_t fault; /* lowest position of an index out of range */
 };
 
-/* A run within one segment of the source: source positions position .. position + n - 1 go to
- * first, first + stride and so on, counted from the start of a segment of the destination,
+/* A run within one segment of the source. Source positions position .. position + n - 1 go to
+ * first, first + stride and so on. These count from the start of a segment of the destination,
  * which has positions base .. base + length - 1. */
 struct run {
   uint64_t position, n;
@@ -47,8 +48,8 @@ static int64_t scatter_runs_index_of(const struct runs_job *job, uint64_t r,
                      job->int_bytes);
 }
 
-/* The number of indices of a run before the first that is out of range, at most n. None of
- * those before it has wrapped; if it has wrapped itself, it is still out of range. */
+/* Returns how many indices of a run come before the first that is out of range, at most n. None
+ * of those has wrapped. An index that has wrapped is still out of range. */
 static uint64_t scatter_runs_in_range(const struct run *run) {
   if ((uint64_t)run->first >= run->length) return 0;
   if (run->stride == 0) return run->n;
@@ -59,7 +60,7 @@ static uint64_t scatter_runs_in_range(const struct run *run) {
   return most >= run->n ? run->n : most + 1;
 }
 
-/* The elements of a run, all of it in range, that go to positions low .. high - 1 of the
+/* Returns the part of a run, which is in range, that goes to positions low .. high - 1 of the
  * destination. */
 static struct run clipped(struct run run, uint64_t low, uint64_t high) {
   const uint64_t first = run.base + (uint64_t)run.first;
@@ -71,8 +72,8 @@ static struct run clipped(struct run run, uint64_t low, uint64_t high) {
   } else if (run.stride != 0) {
     const bool up = run.stride > 0;
     const uint64_t step = up ? (uint64_t)run.stride : -(uint64_t)run.stride;
-    /* Distances from the first position to the ends of the range where the run enters and
-     * leaves. */
+    /* Computes the distances from the first position to where the run enters and leaves the
+     * range. */
     const uint64_t enter =
         up ? (first < low ? low - first : 0) : (first >= high ? first - (high - 1) : 0);
     const uint64_t leave = up ? high - 1 - first : first - low;
@@ -127,7 +128,7 @@ static void scatter_runs_fill(const struct runs_job *job, uint64_t low, uint64_t
 }
 
 /* Writes the elements of a run that go to positions low .. high - 1. Positions before `filled`
- * have been written already; returns the new `filled`. */
+ * have been written already. Returns the new `filled`. */
 static uint64_t put_run(const struct runs_job *job, const struct run *whole, uint64_t low,
                         uint64_t high, uint64_t filled) {
   const struct run run = clipped(*whole, low, high);
@@ -141,7 +142,7 @@ static uint64_t put_run(const struct runs_job *job, const struct run *whole, uin
 }
 
 static void runs_range(struct runs_job *job, uint64_t r) {
-  enum { UNASKED = 1024 }; /* runs: where there are many they are short */
+  enum { UNASKED = 1024 }; /* runs between two looks; if there are many runs, they are short */
   const struct range range = range_of(&job->far, job->ranges, r);
   const struct segments *runs = &job->runs.segments;
   uint64_t position = segment_start(&job->near, range.first), filled = range.low;
@@ -180,9 +181,10 @@ static void runs_chunk(void *arg, uint64_t first, uint64_t last, unsigned worker
   for (uint64_t r = first; r < last; r++) runs_range(arg, r);
 }
 
-/* A run is looked at in every range: long ones may be cut finely, many short ones may not. */
+/* Returns the number of ranges. Each range looks at every run, so long runs may be cut finely,
+ * but many short ones may not. */
 static uint64_t count_ranges(struct cvl_context *c, const struct runs_job *job) {
-  enum { WORTH = 64 }; /* elements that take about as long to copy as a look */
+  enum { WORTH = 64 }; /* elements that take about as long to copy as looking at a run */
   const uint64_t n = job->near.total, work = n + job->far.total;
   const uint64_t grain = grain_for(c, work, job->bytes);
   if (grain >= work) return 1;
@@ -205,7 +207,7 @@ static bool runs_fault(struct cvl_context *c, uint64_t site, const struct runs_j
                                      .segment = (int64_t)k});
 }
 
-/* The vector of the defaults, if the result may be written over it. */
+/* Returns the vector of the defaults if the result may be written over it, else NULL. */
 static struct cvl_vector *scatter_runs_reusable_defaults(const struct cvl_permute *a,
                                                          const struct cpu_runs *runs,
                                                          size_t bytes) {

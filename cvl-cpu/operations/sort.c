@@ -13,7 +13,7 @@
 /* A bucket with more than this fraction of a segment would leave other threads without work. */
 enum { CROWDED = 8, CROWD_LEAST = 128 << 10, ALONE = 1 << 20 };
 
-/* The bits in which keys differ. */
+/* Returns the bits in which keys differ. */
 static struct radix_bits sort_bits_of(const struct radix_keys *k) {
   const uint64_t range = k->most - k->least;
   if (range == 0) return (struct radix_bits){.least = k->least};
@@ -37,16 +37,16 @@ struct long_segment {
   const struct rank_job *job;
   unsigned chunks;
   char *out, *spare;
-  struct radix_keys *keys; /* of each chunk */
-  uint64_t *counts;        /* of each chunk, SORT_DIGITS each */
-  /* What is being done now. */
+  struct radix_keys *keys; /* the range of each chunk's keys */
+  uint64_t *counts;        /* SORT_DIGITS for each chunk */
+  /* The current step. */
   const char *from;
   char *to; /* out or spare */
   uint64_t first, n;
   struct radix_digit digit;
-  struct radix_bits rest; /* below the digit */
-  const uint64_t *ends;   /* of the buckets */
-  uint64_t most;          /* elements that a bucket for one thread may have */
+  struct radix_bits rest; /* the bits below the digit */
+  const uint64_t *ends;   /* the ends of the buckets */
+  uint64_t most;          /* the most elements in a bucket for one thread */
 };
 
 static uint64_t sort_chunk_begin(const struct long_segment *g, uint64_t chunk) {
@@ -85,7 +85,7 @@ static void sort_move_chunk(void *arg, uint64_t first, uint64_t last, unsigned w
   }
 }
 
-/* Turns counts into the positions to write to: a scan by digit, and within a digit by chunk. */
+/* Turns counts into the positions to write to: a scan by digit, and by chunk within a digit. */
 static void sort_scan_counts(const struct long_segment *g, uint64_t *ends) {
   uint64_t sum = g->first;
   for (unsigned digit = 0; digit < SORT_DIGITS; digit++) {
@@ -99,7 +99,7 @@ static void sort_scan_counts(const struct long_segment *g, uint64_t *ends) {
   }
 }
 
-/* The position where bucket `digit` begins. */
+/* Returns the position where bucket `digit` begins. */
 static uint64_t bucket_begin(const struct long_segment *g, uint64_t digit) {
   return digit == 0 ? g->first : g->ends[digit - 1];
 }
@@ -115,7 +115,7 @@ static void sort_buckets(void *arg, uint64_t first, uint64_t last, unsigned work
   }
 }
 
-/* Sorts from[first .. first + n) to the same positions of g->out, by these bits. */
+/* Sorts from[first .. first + n) by these bits, into the same positions of g->out. */
 static bool sort_by_all(struct cvl_context *c, uint64_t site, struct long_segment g,
                         const struct radix_bits *bits) {
   uint64_t ends[SORT_DIGITS];

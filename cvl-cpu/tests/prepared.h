@@ -1,4 +1,5 @@
-/* prepared.h - superoperators written by hand, for tests. Needs base/tests/memory.h's arena. */
+/* prepared.h - superoperators written by hand, for tests. It needs the arena of
+ * base/tests/memory.h. */
 #ifndef RAVEL_CVL_CPU_TESTS_PREPARED_H
 #define RAVEL_CVL_CPU_TESTS_PREPARED_H
 
@@ -6,7 +7,7 @@
 #include "cvl-cpu/cvl-cpu.h"
 #include "cvl/superop.h"
 
-/* The kernel of op, which is completed and must be valid; the caller drops it. */
+/* Returns the kernel of op, which is completed and must be valid. The caller drops it. */
 static inline struct cvl_kernel *prepared(struct cvl_context *c, struct superop *op) {
   const char *why;
   uint32_t node;

@@ -8,7 +8,7 @@
 
 static const struct cvl_backend *const cpu = &cvl_cpu_backend;
 
-/* Segment lengths that add up to n. */
+/* Makes segment lengths that add up to n. */
 static uint64_t random_lengths(struct random *r, uint64_t n, int64_t *lengths) {
   if (n == 0) return below(r, 2) ? 0 : (lengths[0] = 0, 1);
   uint64_t count = 0, left = n;
@@ -70,7 +70,8 @@ struct cvl_value flags(struct random *r, struct cvl_context *c, uint64_t n) {
   return v;
 }
 
-/* Runs that fit the segments of the source, forwards or backwards; rarely one does not. */
+/* Makes runs that fit the segments of the source, forwards or backwards. Rarely, one does not
+ * fit. */
 static void random_operands_make_runs(struct random *r, struct cvl_context *c, uint64_t count,
                                       const int64_t *lengths, const int64_t *source,
                                       struct cvl_value *p) {
@@ -121,7 +122,7 @@ void random_operands(struct random *r, struct cvl_context *c, uint64_t n, struct
   for (uint64_t k = 0; k < count; k++) x[k] = 1;
   p[P_EACH_ONE] = ints(c, count, x);
   p[P_FAR] = cvl_one_segment(m);
-  /* Rarely, an index is out of range, a divisor is zero, a position is written twice. */
+  /* Rarely, an index is out of range, a divisor is zero, or a position is written twice. */
   const bool faulty = below(r, 3) == 0;
   uint64_t at = 0;
   for (uint64_t k = 0; k < count; k++) {

@@ -24,13 +24,13 @@ uint32_t builder_add(struct builder *m, enum opcode op, enum type_word type, uns
   return m->value_count++;
 }
 
-/* A value of this kind with an element for every position. */
+/* Returns a value of this kind that has an element for every position. */
 static uint32_t random_superop_some(struct builder *m, enum superop_kind kind) {
   uint32_t found[MOST_VALUES], count = 0;
   for (uint32_t i = 0; i < m->value_count; i++) {
     if (m->elementwise[i] && m->kinds[i] == kind) found[count++] = i;
   }
-  /* Late ones are more frequent, so that expressions are deep. */
+  /* Recent values are more frequent, so that expressions are deep. */
   const uint32_t a = (uint32_t)below(m->r, count), b = (uint32_t)below(m->r, count);
   return found[a > b ? a : b];
 }
@@ -172,7 +172,7 @@ static void add_map(struct builder *m) {
   }
 }
 
-/* Flags, nearly always all T. */
+/* Adds flags that are nearly always all T. */
 static uint32_t all_flags(struct builder *m) {
   const uint32_t all = builder_add(m, OPC_CONST, TW_BOOL, 0, (uint32_t[]){0});
   m->nodes[m->node_count - 1].constant = cvl_scalar_bool(below(m->r, 8) > 0);
@@ -183,12 +183,12 @@ static uint32_t all_flags(struct builder *m) {
   return flags;
 }
 
-/* v from some position of P_FAR on, among other elements or zeros. */
+/* Writes v from some position of P_FAR on, among other elements or zeros. */
 static uint32_t add_concatenation(struct builder *m, enum superop_kind kind, uint32_t v) {
   static const uint32_t far[] = {P_FAR_INT, P_FAR_FLOAT, P_FAR_BOOL};
   const uint32_t index =
       builder_add(m, OPC_INDEX, TW_NONE, 3, (uint32_t[]){P_ONE_INT, P_ONE_STRIDE, P_WHOLE});
-  if (below(m->r, 3) == 0) made(m, index, SUPEROP_INT); /* with other uses */
+  if (below(m->r, 3) == 0) made(m, index, SUPEROP_INT); /* sometimes it has other uses too */
   if (below(m->r, 2)) {
     return builder_add(m, OPC_DPERMUTE, random_superop_word_of(kind), 5,
                        (uint32_t[]){v, index, far[kind], P_WHOLE, P_FAR});
@@ -198,8 +198,8 @@ static uint32_t add_concatenation(struct builder *m, enum superop_kind kind, uin
                      (uint32_t[]){v, index, flags, P_WHOLE, P_FAR});
 }
 
-/* A DPERMUTE, or FPERMUTE with all flags T, by an INDEX. Its runs are the segments, or there is
- * one run, of one segment or across all. */
+/* Adds a DPERMUTE, or FPERMUTE with all flags T, by an INDEX. Its runs are the segments, or
+ * there is one run, of one segment or across all. */
 static uint32_t add_runs(struct builder *m, uint32_t v, enum superop_kind kind) {
   struct random *r = m->r;
   const uint32_t far[] = {P_FAR_INT, P_FAR_FLOAT, P_FAR_BOOL};
@@ -293,12 +293,12 @@ static uint32_t select_int(struct builder *m, uint32_t flag, uint32_t a, uint32_
   return builder_add(m, OPC_SELECT, TW_INT, 3, (uint32_t[]){flag, a, b});
 }
 
-/* A number about as large as an index of n positions, or small. */
+/* Returns a number about as large as an index of n positions, or a small one. */
 int64_t random_bound(struct random *r, uint64_t n) {
   return (int64_t)below(r, below(r, 2) ? n : 9) - (below(r, 6) == 0);
 }
 
-/* x, shifted, rotated, or something else from some bound on. */
+/* Returns x shifted, rotated, or replaced by another value from some bound on. */
 static uint32_t vary(struct builder *m, uint32_t x, uint32_t last, uint64_t n) {
   static const enum opcode compare[] = {OPC_LT, OPC_LE, OPC_GT, OPC_GE, OPC_EQ, OPC_NE};
   struct random *r = m->r;
@@ -332,8 +332,8 @@ static uint32_t vary(struct builder *m, uint32_t x, uint32_t last, uint64_t n) {
   }
 }
 
-/* n positions in all, `reach` in the source of the gather. Mostly, indices are kept in range.
- */
+/* There are n positions in all, and `reach` in the source of the gather. Indices are mostly
+ * kept in range. */
 static void add_stencil(struct builder *m, uint64_t n, uint64_t reach) {
   struct random *r = m->r;
   const bool whole = below(r, 2);
@@ -354,7 +354,7 @@ static void add_stencil(struct builder *m, uint64_t n, uint64_t reach) {
       x = select_int(m, random_superop_two(m, OPC_LT, x, zero), zero, x);
       x = select_int(m, random_superop_two(m, OPC_GT, x, last), last, x);
     }
-    if (below(r, 6) == 0) made(m, x, SUPEROP_INT); /* with other uses */
+    if (below(r, 6) == 0) made(m, x, SUPEROP_INT); /* sometimes it has other uses too */
     const uint32_t found = builder_add(
         m, OPC_BPERMUTE, TW_FLOAT, 4,
         (uint32_t[]){P_FAR_FLOAT, x, whole ? P_FAR : P_SOURCE, whole ? P_WHOLE : P_MAIN});

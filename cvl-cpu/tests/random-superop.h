@@ -1,5 +1,6 @@
-/* random-superop.h - random superoperators and operands for them, for tests: all of one list of
- * parameters, so that sizes are known. The same state gives the same ones. */
+/* random-superop.h - random superoperators and operands for them, for tests. All have one list
+ * of parameters, so that sizes are known. The same state gives the same superoperators and
+ * operands. */
 #ifndef RAVEL_CVL_CPU_TESTS_RANDOM_SUPEROP_H
 #define RAVEL_CVL_CPU_TESTS_RANDOM_SUPEROP_H
 
@@ -79,16 +80,16 @@ struct builder {
   enum cvl_elem int_elem, float_elem;
 };
 
-/* Adds a node, checked, of so many operands; the number of its first result. */
+/* Adds a node, checked, with so many operands. Returns the number of its first result. */
 uint32_t builder_add(struct builder *, enum opcode, enum type_word, unsigned count,
                      const uint32_t *operands);
 
-/* A superoperator at random for n positions and gathered vectors of `reach` elements; NULL if
- * it would have no result. It is completed, and must be valid. */
+/* Makes a random superoperator for n positions and gathered vectors of `reach` elements. It is
+ * completed, and must be valid. NULL if it would have no result. */
 struct superop *random_superop(struct random *, struct arena *, enum cvl_elem int_elem,
                                enum cvl_elem float_elem, uint64_t n, uint64_t reach);
 
-/* A number about as large as an index of n positions, or small. */
+/* Returns a number about as large as an index of n positions, or a small one. */
 int64_t random_bound(struct random *, uint64_t n);
 
 /* ---- operands, in the widths of a context of the CPU's back end; the caller's to release ----
@@ -99,7 +100,8 @@ struct cvl_value ints(struct cvl_context *, uint64_t n, const int64_t *);
 struct cvl_value floats(struct random *, struct cvl_context *, uint64_t n);
 struct cvl_value flags(struct random *, struct cvl_context *, uint64_t n);
 
-/* All parameters, for n positions, into p[PARAMS]. Rarely, some make a superoperator fail. */
+/* Makes all parameters, for n positions, in p[PARAMS]. Rarely, some make a superoperator
+ * fail. */
 void random_operands(struct random *, struct cvl_context *, uint64_t n, struct cvl_value *p);
 
 #endif

@@ -1,6 +1,5 @@
-/* test-affine.c - symbolic values against the operations themselves: whatever an operation
- * gives for two random affine values is what it computes at each position of the rectangle that
- * is left. */
+/* test-affine.c - symbolic values against the operations. The result for two random affine
+ * values must be what the operation computes at each position of the rectangle that is left. */
 #include <criterion/criterion.h>
 
 #include "cvl-cpu/cpu.h"
@@ -10,13 +9,13 @@ enum { COUNT = 200000, LENGTH_MOST = 40, ROWS_MOST = 12 };
 
 static uint64_t random_state = 1;
 
-/* Below n. */
+/* Returns a random number below n. */
 static uint64_t affine_below(uint64_t n) {
   random_state = random_state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
   return (random_state >> 33) % n;
 }
 
-/* Mostly small, of either sign; some wrap soon. */
+/* Returns a mostly small number of either sign; some wrap soon. */
 static int64_t affine_number(int64_t most, size_t bytes) {
   const int64_t x = (int64_t)affine_below((uint64_t)(2 * most + 1)) - most;
   if (affine_below(40) > 0) return x;
@@ -52,7 +51,8 @@ static int64_t affine_computed(enum cvl_op op, int64_t a, int64_t b, size_t byte
 static const enum cvl_op operations[] = {OP_ADD, OP_SUB, OP_MUL, OP_DIV, OP_MOD, OP_LT,
                                          OP_LE,  OP_GT,  OP_GE,  OP_EQ,  OP_NE};
 
-/* Whether the result was known, which it is not if it is not affine. */
+/* Checks one operation. Returns whether the result was known, which it is only if it is
+ * affine. */
 static bool affine_check(enum cvl_op op, struct affine a, struct affine b, size_t bytes) {
   const struct affine *const both[] = {&a, &b};
   const struct affine_extent most = {1 + affine_below(LENGTH_MOST),

@@ -1,5 +1,5 @@
-/* test-choice.c - superoperators that are compiled when it pays: a clock that is simulated says
- * that it does. */
+/* test-choice.c - superoperators that are compiled when it pays. A simulated clock says that it
+ * does. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -27,9 +27,9 @@ static bool choice_same(struct cvl_context *c, const struct cvl_value *a,
   return memcmp(x, y, sizeof x) == 0;
 }
 
-/* The clock by which the choice is made, instead of fused_clock (-Wl,--wrap): runs take four
- * times as long evaluated as compiled, however busy the machine is, except for the first
- * compiled one, which takes ten times as long as an evaluated one. */
+/* The simulated clock, which replaces fused_clock (-Wl,--wrap). Evaluated runs take four times
+ * as long as compiled ones, however busy the machine is. But the first compiled run takes ten
+ * times as long as an evaluated one. */
 static struct {
   const struct cvl_kernel *kernel;
   bool in_run, warm;
@@ -51,8 +51,8 @@ double __wrap_fused_clock(void) {
   return simulated.now;
 }
 
-/* Runs sin(x) * sin(x) of doubles until the choice between evaluating and compiling is settled;
- * all runs must give the bits of the first. Returns the number of runs. */
+/* Runs sin(x) * sin(x) of doubles until the choice between evaluating and compiling is settled.
+ * All runs must give the bits of the first. Returns the number of runs. */
 static unsigned run_until_settled(const char *directory) {
   enum { MOST = 60000, WAIT = 1000 /* microseconds */ };
   const struct cvl_options options = {.int_elem = CVL_I64,
@@ -88,7 +88,7 @@ static unsigned run_until_settled(const char *directory) {
     cr_assert(choice_same(c, &first, &got), "run %u", runs);
     compiled += k->run.runs_compiled;
     cpu->release(c, &got);
-    if (k->choice.stage == CHOICE_STARTED) usleep(WAIT); /* for the compiler */
+    if (k->choice.stage == CHOICE_STARTED) usleep(WAIT); /* waits for the compiler */
   }
   cr_assert_eq(k->choice.stage, CHOICE_SETTLED);
   cr_assert(k->choice.use_compiled, "%u of %u runs compiled, and the slower way stays",
@@ -109,8 +109,8 @@ static unsigned run_until_settled(const char *directory) {
   return runs;
 }
 
-/* Without a request it is compiled after a while, in a directory made for it, and found there
- * earlier the next time. If the directory cannot be made it is not compiled. */
+/* Without being asked to, it compiles after a while, in a directory made for it; the next time
+ * it finds the code there earlier. If the directory cannot be made, nothing is compiled. */
 Test(choice, settles_for_what_is_faster) {
   char directory[] = "/tmp/ravel-compiled-XXXXXX", kept[64], command[128];
   cr_assert_not_null(mkdtemp(directory));

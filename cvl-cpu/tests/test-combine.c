@@ -1,7 +1,6 @@
 /* test-combine.c - reductions, scans and ranks of vectors long enough to be split over threads,
- * against a literal version of the tree in trees.h. Small shapes are the conformance suite's
- * business; here segments cross chunks, long ones are beside short ones, and threads take
- * turns.
+ * against a literal version of the tree in trees.h. The conformance suite has the small shapes.
+ * Here segments cross chunks, long ones are beside short ones, and threads take turns.
  */
 #include "base/tests/every.h"
 #include "cvl-cpu/cvl-cpu.h"
@@ -12,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* More than 1024 blocks of 1024, so that block totals take two rounds. */
+/* There are more than 1024 blocks of 1024, so that block totals take two rounds. */
 enum { N = 1100003, SEGMENTS_MOST = 2 * N };
 
 /* ---- the tree, word for word ---- */
@@ -125,7 +124,8 @@ static struct data combine_make_data(unsigned shape) {
   struct data d = {malloc(N * sizeof *d.x), malloc(SEGMENTS_MOST * sizeof *d.lengths), 0};
   random_state = shape;
   for (uint64_t i = 0; i < N; i++) {
-    /* Magnitudes far apart, so that every order of addition shows; ties and NaN for ranks. */
+    /* Magnitudes are far apart, so that every order of addition shows. There are ties and NaN
+     * for ranks. */
     d.x[i] =
         ldexp((double)combine_random_below(1 << 30) - (1 << 29), (int)combine_random_below(60));
     if (combine_random_below(5) == 0) d.x[i] = (double)combine_random_below(3) * -0.5;
@@ -158,7 +158,7 @@ static bool ranks_are_right(const double *x, const int64_t *rank, uint64_t n, bo
   return good;
 }
 
-/* A shape's data, and what must come of them whatever the number of threads. */
+/* The data of a shape, and the results that every number of threads must give. */
 struct wanted {
   struct data d;
   double *with_nan; /* the elements to be ranked */
@@ -197,7 +197,8 @@ static void combine_same_bits(const double *got, const double *wanted, uint64_t 
   }
 }
 
-/* Ranks are looked at once; for other numbers of threads they must be the same. Takes `got`. */
+/* Ranks are checked once; with other numbers of threads they must be the same. Takes over
+ * `got`. */
 static void check_ranks(struct wanted *w, int64_t *got, bool down) {
   if (w->ranks[down]) {
     cr_assert(memcmp(got, w->ranks[down], N * sizeof *got) == 0, "ranks differ");
@@ -250,7 +251,7 @@ static void combine_check(struct wanted *w, unsigned threads) {
   }
   b->release(c, &y);
 
-  /* Over its operand, whose reference is passed. */
+  /* The result may take over the operand, whose reference is passed. */
   x.owned = 1;
   cr_assert(b->apply(c, 6, &CVL_CALL(CALL_SCAN, OP_ADD, x, s), &out));
   cr_assert(b->to_host(c, &out, 0, N, got));
@@ -271,7 +272,7 @@ Test(combine, every_shape_and_number_of_threads_gives_the_tree) {
 
 /* ---- sorting ---- */
 
-/* Sorting gives bit for bit what permuting by ranks does. */
+/* Sorting must give bit for bit what permuting by ranks gives. */
 static void check_sort(struct cvl_context *c, enum cvl_elem elem, uint64_t n, const void *x,
                        uint64_t count, const int64_t *lengths, const char *what) {
   const struct cvl_backend *b = &cvl_cpu_backend;
@@ -300,7 +301,7 @@ static void check_sort(struct cvl_context *c, enum cvl_elem elem, uint64_t n, co
   free(got);
 }
 
-/* Zeros of both signs and NaNs that differ in what they carry, in every shape. */
+/* Has zeros of both signs, and NaNs with different payloads, in every shape. */
 static void check_sort_shape(unsigned shape) {
   struct data d = combine_make_data(shape);
   for (uint64_t i = 0; i < N; i += 7) {
@@ -319,8 +320,8 @@ static void check_sort_shape(unsigned shape) {
   free(d.lengths);
 }
 
-/* Long segments with keys of few bits, of many, and with most keys in one bucket, on several
- * levels. */
+/* Has long segments with keys of few bits, of many, and with most keys in one bucket, on
+ * several levels. */
 static void check_sort_long_segments(struct cvl_context *c) {
   enum { LONG_SEGMENT = 700001 };
   static const char *const what[] = {"all equal", "bytes",   "16 bits",
@@ -421,7 +422,7 @@ static void check_long_segment(struct cvl_context *c, const struct cvl_value *x,
   b->release(c, &out);
 }
 
-/* Wherever the chunks end, one ends just before some of these segments. The blocks of an exact
+/* Wherever chunks end, one ends just before some of these segments. The blocks of an exact
  * operation have one total, so a thread that took more than its chunk would overwrite it. */
 Test(combine, long_segments_belong_to_the_chunks_they_begin_in) {
   enum { STEP = 1500, CASES = 120, ROUNDS = 4, LENGTH = 400003 };

@@ -1,5 +1,5 @@
-/* test-compile.c - the report of a directory in which compiled superoperators cannot be stored:
- * once, and only where compiling was asked for. Files in the directory:
+/* test-compile.c - the report of a directory in which compiled superoperators cannot be stored.
+ * It appears once, and only where compiling was asked for. Files in the directory are tested by
  * commands/tests/native_command.py.
  */
 #include "cvl-cpu/compile/child.h"
@@ -13,7 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* The reports on standard error while two sources cannot be compiled. */
+/* Returns the reports on standard error while two sources cannot be compiled. */
 static const char *said_of(enum cvl_compile compile, bool waits, const char *directory) {
   static char text[1000];
   const struct cvl_options options = {

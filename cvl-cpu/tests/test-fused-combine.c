@@ -1,7 +1,7 @@
 /* test-fused-combine.c - combinations of vectors long enough to be split over threads, against
- * the recursion of trees.h: segments cross chunks, long ones are beside short ones, threads
- * take turns, scatters go all their ways. The function is neither commutative nor associative.
- * Small shapes are the conformance suite's business.
+ * the recursion of trees.h. Segments cross chunks, long ones are beside short ones, threads
+ * take turns, and scatters go all their ways. The function is neither commutative nor
+ * associative. The conformance suite has the small shapes.
  */
 #include <criterion/criterion.h>
 #include <stdlib.h>
@@ -25,7 +25,7 @@ static struct item test_combine(struct item l, struct item r) {
 
 /* ---- the definition ---- */
 
-/* The totals of the subtrees of what has been appended, the largest first. */
+/* The totals of the subtrees of all appended elements, the largest first. */
 struct prefix {
   struct item total[64];
   unsigned level[64], depth;
@@ -87,7 +87,7 @@ static struct superop_node fused_combine_consumer(uint32_t op, uint32_t left, ui
 
 enum { NODES = 9 };
 
-/* The function above, or a sum and a maximum. */
+/* Makes the superoperator of the function above, or of a sum and a maximum. */
 static struct superop make_superop(uint32_t consumers, bool exact, struct superop_node *nodes) {
   const struct superop_node first[] = {
       binary(OPC_ADD, P_A, P_B),
@@ -121,9 +121,9 @@ static uint64_t fused_combine_next(void) {
   return state >> 33;
 }
 
-/* Lengths of segments of N elements in all. */
+/* The lengths of segments, which have N elements in all. */
 enum shape { ONE, LONG_AND_SHORT, SHORT, MIXED, SHAPES, EQUAL };
-static uint64_t equal = 1; /* the length of EQUAL ones, but perhaps of the last */
+static uint64_t equal = 1; /* the length of all EQUAL segments, except perhaps the last */
 
 static uint64_t fused_combine_cut(enum shape shape, int64_t *lengths) {
   uint64_t count = 0, left = N;
@@ -161,7 +161,7 @@ static struct cvl_value fused_combine_ints(struct cvl_context *c, const int64_t 
   return v;
 }
 
-/* Runs it on the data and drops everything but the results on the host. */
+/* Runs it on the data, copies the results to the host and drops everything else. */
 static void fused_combine_run(struct cvl_context *c, struct superop *op, struct cvl_value *p,
                               uint64_t length) {
   const struct cvl_backend *cpu = &cvl_cpu_backend;
@@ -181,7 +181,7 @@ static bool fused_combine_same(uint64_t i, struct item x) {
   return (uint64_t)results[0][i] == x.a && (uint64_t)results[1][i] == x.b;
 }
 
-/* Where compiled functions are kept; NULL: nothing is compiled. */
+/* The directory for compiled functions; NULL: nothing is compiled. */
 static const char *directory;
 
 static struct cvl_context *fused_combine_opened(unsigned threads) {
@@ -269,7 +269,7 @@ Test(fused_combine, inclusive_scans) {
 
 /* ---- a scan that goes on ---- */
 
-/* Runs it on elements first .. end of one segment, with what comes before each tile. */
+/* Runs it on elements first .. end of one segment, given what precedes each tile. */
 static void fused_combine_go_on(struct cvl_context *c, struct superop *op, uint64_t first,
                                 uint64_t end, int64_t *const before[2]) {
   const struct cvl_backend *cpu = &cvl_cpu_backend;
@@ -296,7 +296,7 @@ static void fused_combine_go_on(struct cvl_context *c, struct superop *op, uint6
   for (int i = 0; i < PARAMS; i++) cpu->release(c, &p[i]);
 }
 
-/* Of the scan of all elements before `end` what begins with element `first`. */
+/* Compares with the scan of all elements before `end`, from element `first` on. */
 static void check_tiles(bool inclusive, uint64_t first, uint64_t end, unsigned threads) {
   struct cvl_context *c = fused_combine_opened(threads);
   struct superop_node nodes[NODES];
@@ -344,8 +344,8 @@ Test(fused_combine, scans_that_go_on) {
   check_tiles_of(3);
 }
 
-/* Compiled: segments of the same length go through the tree together, short ones have no
- * levels. */
+/* Compiled functions: segments of the same length go through the tree together, and short ones
+ * have no levels. */
 Test(fused_combine, compiled) {
   static const uint64_t equals[] = {1,  2,  3,  4,  5,  6,  7,   8,   9,
                                     16, 24, 31, 32, 64, 72, 128, 512, 1000};
@@ -373,7 +373,7 @@ static struct item exactly(struct item l, struct item r) {
   return (struct item){l.a + r.a, (int64_t)l.b < (int64_t)r.b ? r.b : l.b};
 }
 
-/* Of n elements into `count` destinations; where[i] is that of element i. */
+/* The destination of each of n elements, among `count` of them. */
 static uint64_t where[N];
 
 static void expect_scatter(uint64_t n, uint64_t count, bool exact) {
@@ -395,8 +395,8 @@ static void expect_scatter(uint64_t n, uint64_t count, bool exact) {
   free(sums);
 }
 
-/* Which destinations elements have. FAVOURED: the last but one has a third of all. Of GAPS only
- * every seventh has any. */
+/* How elements are spread over destinations. FAVOURED: the last but one has a third of all.
+ * GAPS: only every seventh has any. */
 enum spread { EVEN, FAVOURED, ALL_IN_ONE, SORTED, REVERSED, GAPS, SPREADS };
 
 static uint64_t fused_combine_destination(enum spread spread, uint64_t i, uint64_t n,
@@ -420,8 +420,8 @@ static struct cvl_value fused_combine_segdes(struct cvl_context *c, const int64_
   return v;
 }
 
-/* Scatters n elements; both sides are one segment or, with cuts, three: an empty one, the cut
- * first positions of each side, and the others, which stay within their segment. */
+/* A scatter of n elements. Both sides are one segment or, with cuts, three: an empty one, the
+ * cut first positions of each side, and the others. Elements stay within their segment. */
 struct scattered {
   uint64_t n, count, near_cut, far_cut;
 };
@@ -457,7 +457,7 @@ static void fused_combine_check_scatter(enum spread spread, uint64_t n, uint64_t
     test_fused_combine_scatter(&(struct scattered){n, count, 0, 0}, exact, threads);
 }
 
-/* With RAVEL_EVERY each number of destinations with one of the numbers of threads, in turn. */
+/* RAVEL_EVERY tests each number of destinations with one of the numbers of threads, in turn. */
 Test(fused_combine, scatters) {
   static const uint64_t counts[] = {1, 7, 100, 3000, 30000, 150000};
   const unsigned step = every() > 1 ? 3 : 1;
@@ -468,9 +468,9 @@ Test(fused_combine, scatters) {
   }
 }
 
-/* Destinations around the limits of combine/scatter-group.c: buckets of one and of more; tiles;
- * and around those of combine/scatter-exact.c. With RAVEL_EVERY on two of the numbers of
- * threads, in turn. */
+/* Tests destinations around the limits of combine/scatter-group.c, buckets of one and of more
+ * destinations and tiles, and around those of combine/scatter-exact.c. RAVEL_EVERY uses two of
+ * the numbers of threads, in turn. */
 Test(fused_combine, scatters_around_limits) {
   enum { SOME = 40000 };
   static const uint64_t counts[] = {1,    2,    8,    63,   64,    65,    100,
@@ -485,7 +485,7 @@ Test(fused_combine, scatters_around_limits) {
   }
 }
 
-/* Destinations of so many elements, with the default: around tiles and powers of two. */
+/* Tests destinations of so many elements, with the default: around tiles and powers of two. */
 Test(fused_combine, scatters_of_tiles) {
   static const uint64_t lengths_of[] = {1,    2,    3,    4,    5,    7,    8,     9,    63,
                                         1022, 1023, 1024, 2046, 2047, 2048, 65535, 65536};
@@ -516,7 +516,7 @@ Test(fused_combine, scatters_in_segments) {
   }
 }
 
-/* The lowest position whose index is out of range, in all ways. */
+/* The fault has the lowest position whose index is out of range, in all ways. */
 Test(fused_combine, indices_out_of_range) {
   static const uint64_t counts[] = {7, 3000, 150000, 1};
   const struct cvl_backend *cpu = &cvl_cpu_backend;

@@ -1,6 +1,6 @@
 /* test-fused-short.c - superoperators of few positions, by one call of a compiled function,
- * against the operations one by one: at sizes around a row, a strip and a block, with elements
- * at fault, over several segments, and without memory.
+ * against the operations one by one. Sizes are around a row, a strip and a block. Some have
+ * elements at fault, several segments, or no memory.
  */
 #include <criterion/criterion.h>
 #include <stdlib.h>
@@ -25,7 +25,7 @@ enum content {
   ONES,      /* a 1 for each segment */
   FAR_REALS, /* 2 n FLOATs */
   WHOLE,     /* one segment of n elements, or several */
-  FAR,       /* of twice the lengths */
+  FAR,       /* segments of twice the lengths */
 };
 
 struct row {
@@ -34,7 +34,7 @@ struct row {
   unsigned count, outputs;
   uint32_t spoiled; /* the parameter that gets an element at fault, or NOTHING */
   uint64_t most;    /* so many positions are few */
-  bool segments;    /* those of several segments are few, too */
+  bool segments;    /* so are positions in several segments */
 };
 enum { NOTHING = PARAMS };
 #define DEFINITION(params, body) "fused OP0#1 (" params ") = " body
@@ -96,7 +96,7 @@ struct data {
   uint8_t bits[MOST];
 };
 
-/* Some sequence of numbers below n. */
+/* Returns number i of some sequence of numbers below n. */
 static uint64_t fused_short_below(uint64_t i, uint64_t n) {
   return (i * 2654435761u >> 7) % n;
 }
@@ -109,7 +109,7 @@ static uint64_t fused_short_length_of(const struct data *d, enum content content
 static int64_t fused_short_number(const struct data *d, enum content content, uint64_t i) {
   if (content == ONES) return 1;
   if (content == NUMBER) return (int64_t)(2 + i);
-  /* Within any segment, however short. */
+  /* Indices are within any segment, however short. */
   const uint64_t most = d->segments == 1 ? 2 * d->n : 2;
   return content == WITHIN ? (int64_t)fused_short_below(i, most)
                            : 1 + (int64_t)fused_short_below(i, 50);
@@ -231,7 +231,7 @@ static void compare_sizes(const struct row *row, const char *directory) {
       d->lengths[0] = (int64_t)d->n / 3;
       d->lengths[1] = (int64_t)d->n / 2;
       d->lengths[2] = (int64_t)d->n - d->lengths[0] - d->lengths[1];
-      if (segments > 1 && d->n < 9) continue; /* no empty ones */
+      if (segments > 1 && d->n < 9) continue; /* empty segments are not wanted */
       compare_size(c, l.ops[0], k, row, d, false);
       if (row->spoiled != NOTHING && d->n > 0) compare_size(c, l.ops[0], k, row, d, true);
     }
@@ -242,7 +242,7 @@ static void compare_sizes(const struct row *row, const char *directory) {
   free(d);
 }
 
-/* The memory of results fails, of the first or a later one. */
+/* Makes the allocation of the first or a later result fail. */
 static void starve(const struct row *row, const char *directory) {
   struct data *d = calloc(1, sizeof *d);
   struct loaded l;

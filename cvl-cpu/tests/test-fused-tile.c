@@ -30,8 +30,8 @@ enum content {
   WHERE,     /* INTs: distinct positions */
   ANYWHERE,  /* INTs from 0 to FAR - 1, some several times */
   DEFAULTS,  /* FAR INTs */
-  SEGMENTS,  /* of the positions */
-  TWICE,     /* of twice the lengths */
+  SEGMENTS,  /* the segments of the positions */
+  TWICE,     /* segments of twice the lengths */
   WHOLE,     /* one segment of the positions */
   TARGET     /* one segment of FAR elements */
 };
@@ -40,7 +40,7 @@ struct row {
   const char *text;
   enum content params[PARAMS];
   unsigned count, outputs;
-  uint32_t index; /* the parameter that is spoiled, which holds indices or starts; or 0 */
+  uint32_t index; /* the parameter that may be spoiled, which holds indices or starts; or 0 */
 };
 #define DEFINITION(params, body) "fused OP0#1 (" params ") = " body
 
@@ -118,8 +118,8 @@ enum { ROWS = sizeof rows / sizeof *rows };
 
 /* ---- operands ---- */
 
-/* How the positions are divided: one segment; short ones, many empty; long ones; long ones
- * among short ones. */
+/* How the positions are divided: into one segment, short ones, many of them empty, long ones,
+ * or long ones among short ones. */
 enum shape { ONE, SHORT, LONG, MIXED, SHAPES };
 
 struct data {
@@ -169,7 +169,7 @@ static void fused_tile_within(struct data *d) {
   }
 }
 
-/* Fills d->ints; how many of them. */
+/* Fills d->ints. Returns how many there are. */
 static uint64_t fused_tile_fill(struct data *d, enum content content) {
   if (content == WHERE) fused_tile_distinct(d);
   if (content == WITHIN) fused_tile_within(d);
@@ -199,7 +199,8 @@ static struct cvl_value fused_tile_segments(struct cvl_context *c, const struct 
   return v;
 }
 
-/* `spoiled`: out of range near the end, or, 2, the same as another. */
+/* Makes an operand. `spoiled`: 1, an index is out of range near the end; 2, it equals
+ * another. */
 static struct cvl_value fused_tile_operand(struct cvl_context *c, struct data *d,
                                            enum content content, int spoiled) {
   struct cvl_value v;
@@ -244,7 +245,7 @@ static void fused_tile_expect_same(struct cvl_context *c, const struct cvl_value
   free(y);
 }
 
-/* Runs it twice, since the second time it may have other functions. */
+/* Runs it twice, since it may have other functions the second time. */
 static void fused_tile_compare(struct cvl_context *c, const struct superop *op,
                                struct cvl_kernel *k, const struct cvl_value *operands,
                                const struct row *row, const char *what) {
@@ -308,8 +309,8 @@ static void compare_shapes(const struct row *row, unsigned number, unsigned thre
   free(d);
 }
 
-/* All are compiled once, and then found in the directory. With RAVEL_EVERY each runs on one of
- * the numbers of threads, in turn. */
+/* All are compiled once, and then found in the directory. RAVEL_EVERY runs each on one of the
+ * numbers of threads, in turn. */
 Test(fused_tile, like_the_operations) {
   static const unsigned threads[] = {1, 2, 3, 6};
   char directory[] = "/tmp/ravel-tile-XXXXXX", command[64];
@@ -324,8 +325,8 @@ Test(fused_tile, like_the_operations) {
   snprintf(command, sizeof command, "rm -r %s", directory);
   cr_assert_eq(system(command), 0);
 }
-/* An index that is twice another, which is twice another ...: each is looked at once, and not
- * in every way through them. The first is 0, so that all gather the first element. */
+/* An index is twice another, which is twice another, and so on. Each is examined once, and not
+ * once for every way to it. The first is 0, so that all gather the first element. */
 Test(fused_tile, long_index_arithmetic, .timeout = 60) {
   enum { DOUBLED = 50, LENGTH = 300 };
   char text[4000], *at = text;

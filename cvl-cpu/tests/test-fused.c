@@ -1,5 +1,5 @@
-/* test-fused.c - random superoperators: in one pass they must give the bits and the faults of
- * their nodes executed one by one on the same back end. The seed is printed on failure. */
+/* test-fused.c - random superoperators. One pass must give the bits and the faults of their
+ * nodes executed one by one on the same back end. The seed is printed on failure. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,7 +22,8 @@ static const struct cvl_backend *const cpu = &cvl_cpu_backend;
 
 /* ---- comparison ---- */
 
-/* Compilers may give a NaN another sign than the processor does; nobody sees it. */
+/* Clears the signs of NaNs. Compilers may give a NaN another sign than the processor does,
+ * which no program can see. */
 static void unsign_nans(enum cvl_elem elem, uint64_t n, void *x) {
   double *wide = x;
   float *narrow = x;
@@ -59,7 +60,8 @@ static bool same_error(const struct cvl_error *a, const struct cvl_error *b) {
 
 enum { MOST_FAILURES = 12 };
 
-/* One superoperator on one set of operands, both ways. Returns false if the nodes fail. */
+/* Compares one superoperator on one set of operands, in one pass and node by node. Returns
+ * false if the nodes fail. */
 static bool fused_compare(struct random *r, struct cvl_context *c, const struct superop *op,
                           const struct cvl_value *operands, uint64_t seed) {
   enum { SITE = 1000 };
@@ -162,7 +164,7 @@ static unsigned fused_run_random(uint64_t first, unsigned rounds, uint64_t most,
   return good;
 }
 
-/* Seeds: $RAVEL_SEED alone, or $RAVEL_ROUNDS of them, for more than the usual. */
+/* The seeds: $RAVEL_SEED alone, or $RAVEL_ROUNDS of them, for more than the usual number. */
 static uint64_t fused_number_of(const char *variable, uint64_t otherwise) {
   const char *text = getenv(variable);
   return text ? strtoull(text, NULL, 10) : otherwise;
@@ -236,7 +238,7 @@ Test(fused, fault_while_chunks_wait) {
   cpu->close(c);
 }
 
-/* Compiled functions, each compiled before it is run; in the cache the second time. */
+/* Functions are compiled before they are run. The second time they are in the cache. */
 Test(fused, compiled) {
   char directory[] = "/tmp/ravel-compiled-XXXXXX", command[64];
   const unsigned rounds =
@@ -247,7 +249,7 @@ Test(fused, compiled) {
   cr_assert_eq(system(command), 0, "nothing was compiled");
   fused_run_random(1, rounds, 3000, false, directory);
   fused_run_random(1, 2 * rounds, 20000, true, directory);
-  /* A sum of a stencil, whose edges end in the middle of a row of the tree's lanes. */
+  /* There is a sum of a stencil, whose edges end in the middle of a row of the tree's lanes. */
   fused_run_random(56, 1, 20000, true, directory);
   snprintf(command, sizeof command, "rm -r %s", directory);
   cr_assert_eq(system(command), 0);
@@ -278,7 +280,7 @@ static void compare_by_seed(struct builder *m, uint64_t seed, const char *direct
   cpu->close(c);
 }
 
-/* The same with several seeds; it is compiled once. */
+/* Compares with several seeds. The superoperator is compiled once. */
 static void compare_on_long_segments(struct builder *m, uint64_t first, uint64_t count) {
   char directory[] = "/tmp/ravel-compiled-XXXXXX", command[64];
   cr_assert_not_null(mkdtemp(directory));
@@ -300,7 +302,7 @@ Test(fused, spread_for_two_stages) {
   compare_on_long_segments(&m, 7, 1);
 }
 
-/* Only maps and reductions: several blocks at a time, of one segment and of many. */
+/* There are only maps and reductions: several blocks at a time, of one segment and of many. */
 Test(fused, nothing_but_reductions) {
   struct builder m = {.value_count = PARAMS};
   const uint32_t each =
@@ -315,7 +317,7 @@ Test(fused, nothing_but_reductions) {
   compare_on_long_segments(&m, 1, 8);
 }
 
-/* What lies in (-1, 0] becomes 0 as an INT, and no -0 when that is a FLOAT again. */
+/* A number in (-1, 0] becomes 0 as an INT, and not -0 when that is a FLOAT again. */
 Test(fused, integers_and_back) {
   static const enum opcode to_int[] = {OPC_FLOOR, OPC_CEIL, OPC_TRUNC, OPC_ROUND};
   struct builder m = {.value_count = PARAMS};
@@ -332,8 +334,9 @@ Test(fused, integers_and_back) {
 enum slices { OF_EACH, OF_ONE, OF_OTHERS, SLICES };
 enum spoiled { BY_NOTHING, BY_ONE_TOO_FAR, BY_ONE_BEFORE, BY_ONE_STRIDE, SPOILED };
 
-/* So many slices of random lengths, `length` on average. OF_EACH: each of a segment of its own;
- * OF_ONE: all of one segment; OF_OTHERS: three by three of segments that end within slices. */
+/* Makes so many slices of random lengths, `length` on average. OF_EACH: each slice has a
+ * segment of its own. OF_ONE: all slices are of one segment. OF_OTHERS: three slices share a
+ * segment, which ends within a slice. */
 static void make_slices(struct random *r, struct cvl_context *c, enum slices way,
                         enum spoiled spoiled, uint64_t count, uint64_t length,
                         struct cvl_value *p) {
@@ -357,7 +360,7 @@ static void make_slices(struct random *r, struct cvl_context *c, enum slices way
   } else {
     for (uint64_t i = 0; i < count; i++) near[i / GROUP] += lengths[i];
     segments = (count + GROUP - 1) / GROUP;
-    if (segments > 1 && near[0] > 1) near[0]--, near[1]++; /* ends within a slice */
+    if (segments > 1 && near[0] > 1) near[0]--, near[1]++; /* the segment ends within a slice */
     for (uint64_t i = 0; i < segments; i++) far[i] = (int64_t)(2 * length + ROOM);
     m = segments * (2 * length + ROOM);
   }
@@ -402,7 +405,7 @@ static void compare_slices(struct cvl_context *c, struct superop *op, const stru
   cpu->superops->discard(c, k);
 }
 
-/* Two vectors by one INDEX, which is a result itself or not. */
+/* Gathers two vectors by one INDEX, which is a result itself or not. */
 Test(fused, gathers_of_slices) {
   static const uint64_t counts[] = {1, 2, 30, 3000}, lengths[] = {1, 5, 40, 700};
   static const uint8_t kinds[] = {SUPEROP_SEGDES, SUPEROP_INT,   SUPEROP_INT, SUPEROP_SEGDES,

@@ -14,7 +14,7 @@ static uint64_t kernels_next_random(uint64_t *state) {
   return *state >> 16 ^ *state << 23;
 }
 
-/* Elements of every kind: small, large, special; flags are 0 and 1. */
+/* Writes elements of every kind: small, large and special ones; flags are 0 and 1. */
 static void kernels_fill(enum cvl_elem e, uint64_t *state, void *to) {
   static const double special[] = {0.0, -0.0, 0.5, -0.5, 1e300, -1e300, 1e-310, INFINITY};
   for (int i = 0; i < MOST; i++) {
@@ -36,8 +36,8 @@ static enum cvl_elem kernels_elem_of(enum elem_class class, int wide_int, int wi
                               : (wide_float ? CVL_F64 : CVL_F32);
 }
 
-/* One row in a better set against the plainest, at lengths around the vectors' and at positions
- * that make an element fall into a body here and into a tail there. */
+/* Compares a row in a better set with the plainest. Lengths are around those of vectors, and
+ * each element falls into a body here and into a tail there. */
 static void compare_row(const struct map_entry *plain, const struct map_entry *better,
                         unsigned arity, enum cvl_elem elem, const char *name) {
   uint64_t state = 1;
@@ -140,7 +140,7 @@ static int64_t kernels_int_at(const void *v, uint64_t i, bool wide) {
   return wide ? ((const int64_t *)v)[i] : ((const int32_t *)v)[i];
 }
 
-/* In one call, and in two ranges of which the second is scanned over its operand. */
+/* Scans in one call, and in two ranges, the second of which is scanned over its operand. */
 static void check_int_scan(const struct scan_row *row, enum cvl_op op, bool wide,
                            scan_put *put) {
   static int64_t x[SCANNED + VECTOR_SLACK], one[SCANNED], ranges[SCANNED];
@@ -188,7 +188,7 @@ Test(kernels, ints_are_scanned_alike_in_one_call_and_in_ranges) {
   }
 }
 
-/* Short segments, several to a strip, and long ones. */
+/* Compares short segments, several to a strip, and long ones. */
 static void compare_float_scans(const struct cpu_kernels *plain,
                                 const struct cpu_kernels *better, enum cvl_op op,
                                 enum cvl_elem e) {

@@ -34,7 +34,8 @@ Test(memory, blocks_are_aligned_large_enough_and_apart) {
   cr_assert_eq(h.live, 0);
 }
 
-/* A block of 5 MiB is freed, then one of `bytes` taken: it is the same, without the heap. */
+/* Frees a block of 5 MiB, then takes one of `bytes`. It must be the same, without a call of the
+ * heap. */
 static void *taken_where_5_mib_were(struct memory *m, const struct heap *h, size_t bytes) {
   void *first = memory_take(m, 5 << 20);
   memory_give(m, first, 5 << 20);
@@ -60,7 +61,7 @@ Test(memory, a_freed_block_serves_any_smaller_request) {
   cr_assert_eq(h.count, asked);
   memory_give(m, first, 1 << 20);
   memory_give(m, rest, 3 << 20);
-  cr_assert_eq(memory_take(m, 5 << 20), first); /* they are one again */
+  cr_assert_eq(memory_take(m, 5 << 20), first); /* the parts are one block again */
   memory_give(m, first, 5 << 20);
   memory_free(m);
   cr_assert_eq(h.live, 0);
@@ -73,7 +74,7 @@ Test(memory, a_small_freed_block_serves_more_than_half_its_size) {
   memory_give(m, first, 5000);
   cr_assert_eq(memory_take(m, 3000), first);
   memory_give(m, first, 3000);
-  cr_assert_eq(memory_take(m, 5000), first); /* it has not shrunk */
+  cr_assert_eq(memory_take(m, 5000), first); /* the block has not shrunk */
   memory_give(m, first, 5000);
   void *small = memory_take(m, 2000);
   cr_assert_neq(small, first);
@@ -89,7 +90,7 @@ Test(memory, kept_blocks_go_before_a_request_is_refused) {
   cr_assert_not_null(a);
   cr_assert_null(memory_take(m, 2 << 20)); /* really over the limit */
   memory_give(m, a, 2 << 20);
-  void *b = memory_take(m, 1 << 20); /* of another class: a's memory has to go */
+  void *b = memory_take(m, 1 << 20); /* of another class, so a's memory has to go */
   void *c = memory_take(m, 1 << 20);
   cr_assert_not_null(b);
   cr_assert_not_null(c);
@@ -111,7 +112,7 @@ Test(memory, what_is_kept_has_a_bound) {
   memory_free(m);
 }
 
-/* Small ones and large ones in turn need what the other kind has left. */
+/* Small and large blocks in turn need what the other kind has left. */
 Test(memory, what_is_kept_of_one_kind_serves_the_other) {
   struct heap h;
   struct memory *m = memory_in(&h, 4 << 20);
@@ -168,7 +169,7 @@ Test(memory, the_nth_request_fails) {
   cr_assert_not_null(b);
   memory_give(m, a, 100);
   memory_give(m, b, 100);
-  memory_fail(m, 1); /* one that could be served from what is kept fails too */
+  memory_fail(m, 1); /* an allocation fails too if it could be served from kept memory */
   cr_assert_null(memory_take(m, 100));
   cr_assert_eq(memory_statistics(m).allocations, 4);
   memory_free(m);
@@ -228,7 +229,7 @@ Test(memory, the_limit_ends_in_a_fault) {
   b->close(c);
 }
 
-/* Every result in turn may be the one that finds no memory; nothing is lost on the way. */
+/* Every result in turn finds no memory. Nothing is lost then. */
 Test(memory, any_allocation_of_pack_may_fail) {
   for (uint64_t n = 1; n <= 3; n++) {
     struct cvl_context *c = memory_open_with(0, 0);
@@ -251,7 +252,7 @@ Test(memory, any_allocation_of_pack_may_fail) {
   }
 }
 
-/* AddressSanitizer's leak check is the judge. */
+/* AddressSanitizer's leak check is the test. */
 Test(memory, close_frees_what_is_still_held) {
   struct cvl_context *c = memory_open_with(0, 0);
   const int64_t data[1000] = {0};

@@ -1,6 +1,6 @@
-/* test-order-tree.c - the tree that keeps order, against the recursion of trees.h word for
+/* test-order-tree.c - the tree that keeps order, against the recursion of trees.h, word for
  * word. The function is neither commutative nor associative, so that another tree gives other
- * results, and its columns have all widths and depend on each other.
+ * results. Its columns have all widths and depend on each other.
  */
 #include "cvl-cpu/combine/order-tree.h"
 
@@ -37,7 +37,7 @@ static struct item order_tree_prefix(const struct item *x, uint64_t i) {
                                                order_tree_whole(x, before, k));
 }
 
-/* The same with what comes before i elements from a multiple of a tile on. */
+/* Returns the prefix of i elements that begin at a multiple of a tile, behind `before`. */
 static struct item prefix_behind(struct item before, const struct item *x, uint64_t i) {
   if (i == 0) return before;
   const unsigned k = (unsigned)__builtin_ctzll(i);
@@ -70,7 +70,7 @@ static void order_tree_apply(const struct order_function *f, uint64_t n,
                    test_order_tree_combine(order_tree_get(left, i), order_tree_get(right, i)));
 }
 
-/* The same as compiled functions have it. */
+/* The function in the form of compiled functions. */
 #define NAME(x)    tree_##x
 #define COLUMNS(X) X(0, uint64_t) X(1, uint32_t) X(2, uint8_t)
 #define INDEPENDENT
@@ -119,7 +119,7 @@ static uint64_t order_tree_next(void) {
   return seed >> 33;
 }
 
-/* n random items, also as columns. */
+/* Makes n random items, also as columns. */
 static struct item *order_tree_make(uint64_t n, struct order_columns *x) {
   struct item *items = malloc(n * sizeof *items + 1);
   *x = columns_new(n);
@@ -137,7 +137,7 @@ static char *scratch_new(void) {
 
 /* ---- tiles ---- */
 
-/* Lengths from 0 to `most` until a tile is full. */
+/* Makes segments of lengths from 0 to `most` until a tile is full. */
 static uint64_t order_tree_cut(uint64_t most, uint64_t *offsets) {
   uint64_t count = 0;
   offsets[0] = 3; /* tiles need not begin at the columns' beginnings */
@@ -180,7 +180,7 @@ static void try_tile(const uint64_t *offsets, uint64_t count) {
   free(scratch);
 }
 
-/* One segment, which continues one that began before. */
+/* Tries one segment, which continues one that began before. */
 static void try_continued(uint64_t n) {
   const uint64_t offsets[] = {2, 2 + n};
   struct order_columns x, first;
@@ -289,7 +289,7 @@ static void try_tile_to_tile(void) {
   free(scratch);
 }
 
-/* By arrays, and compiled. */
+/* Runs a test with the function on arrays, and with the compiled one. */
 static void order_tree_twice(void (*test)(void)) {
   function.compiled = NULL;
   test();

@@ -1,5 +1,6 @@
-/* test-pool.c - the thread pool: every item once, chunks in order or dealt out, loops back to
- * back, workers that sleep between loops. Meant to be run under ThreadSanitizer as well. */
+/* test-pool.c - the thread pool: every item is done once, chunks are in order or distributed,
+ * loops are back to back, and workers sleep between loops. It is meant to run under
+ * ThreadSanitizer as well. */
 #include <criterion/criterion.h>
 #include <sched.h>
 #include <time.h>
@@ -9,7 +10,7 @@
 enum { ITEMS = 10000, SPIN = 500, WAKE = 20 };
 
 struct tally {
-  unsigned char seen[ITEMS]; /* plain: two threads on one item are a race */
+  unsigned char seen[ITEMS]; /* not atomic: two threads on one item are a race */
   _Atomic uint64_t items, chunks;
   _Atomic bool out_of_order;
   uint64_t grain;
@@ -63,7 +64,8 @@ static void add_chunk(void *arg, uint64_t first, uint64_t last, unsigned worker)
   atomic_fetch_add(sum, last - first);
 }
 
-/* The loops' bodies and arguments differ: a worker that mixed up two loops would show. */
+/* The loops have different bodies and arguments, so that a worker that mixed up two loops would
+ * show. */
 Test(pool, runs_loops_back_to_back) {
   struct heap h;
   heap_init(&h, 0);
@@ -104,7 +106,7 @@ Test(pool, wakes_sleepers) {
   pool_free(p);
 }
 
-/* Each chunk waits until two threads are inside: it ends only if a worker really joins. */
+/* Each chunk waits until two threads are inside, so it ends only if a worker really joins. */
 static void meet_chunk(void *arg, uint64_t first, uint64_t last, unsigned worker) {
   _Atomic unsigned *inside = arg;
   (void)first, (void)last, (void)worker;
@@ -139,7 +141,7 @@ static void helped_chunk(void *arg, uint64_t first, uint64_t last, unsigned work
   } while ((now.tv_sec - begun.tv_sec) * 1000000000L + now.tv_nsec - begun.tv_nsec < 20000);
 }
 
-/* Whether anybody joins so many loops of four chunks, between which all go to sleep. */
+/* Whether any thread joins so many loops of four chunks, between which all go to sleep. */
 static bool is_helped(uint64_t wake_after, int loops) {
   struct heap h;
   heap_init(&h, 0);
@@ -153,7 +155,7 @@ static bool is_helped(uint64_t wake_after, int loops) {
   return helped;
 }
 
-/* A second that the caller would have to work alone. */
+/* The caller would have to work alone for a second. */
 Test(pool, little_work_wakes_nobody) {
   cr_assert(!is_helped(1000000, 20));
 }
@@ -163,7 +165,7 @@ Test(pool, work_of_several_loops_adds_up) {
   cr_assert(is_helped(400, 2000));
 }
 
-/* A loop in a pool of its own. */
+/* Runs a loop in a pool of its own. */
 static void run_on(unsigned threads, pool_loop *loop, uint64_t items, uint64_t grain,
                    pool_body *body, void *arg) {
   struct heap h;
@@ -177,7 +179,8 @@ static void run_on(unsigned threads, pool_loop *loop, uint64_t items, uint64_t g
 static void pool_order_chunk(void *arg, uint64_t first, uint64_t last, unsigned worker) {
   struct tally *t = arg;
   (void)last, (void)worker;
-  /* Taken in increasing order: one thread never gets an earlier chunk after a later one. */
+  /* Chunks are taken in increasing order: one thread never gets an earlier chunk after a later
+   * one. */
   static _Thread_local uint64_t latest;
   if (first && first < latest) t->out_of_order = true;
   latest = first;
@@ -190,7 +193,7 @@ Test(pool, hands_out_chunks_in_increasing_order_if_asked) {
   free(t);
 }
 
-/* The chunks that two threads begin with: they wait for each other there. */
+/* The chunks that two threads begin with. The threads wait for each other there. */
 struct beginnings {
   _Atomic unsigned inside, count;
   uint64_t first[4];
@@ -210,9 +213,8 @@ Test(pool, gives_neighbours_to_one_thread) {
   cr_assert_eq(b.first[0] + b.first[1], 2); /* 0 and 2, not 0 and 1 */
 }
 
-/* A thread that is done takes from others: the caller waits in its first chunk for all the
- * others.
- */
+/* A thread that is done takes chunks from others: the caller waits in its first chunk for all
+ * the others. */
 struct theft {
   _Atomic uint64_t done;
   _Atomic unsigned stolen;
@@ -265,7 +267,7 @@ static void ending_chunk(void *arg, uint64_t first, uint64_t last, unsigned work
 }
 
 /* If the end is requested at some look, no more chunks are begun than there were looks before
- * it; each is finished, and they are consecutive. */
+ * it. Each is finished, and they are consecutive. */
 Test(pool, loops_end_when_they_are_asked_to) {
   for (unsigned threads = 1; threads <= 3; threads++) {
     for (uint64_t from = 1; from < 120; from += 7) {

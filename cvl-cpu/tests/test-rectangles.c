@@ -1,6 +1,7 @@
 /* test-rectangles.c - rotations and neighbours within rows, whole rows by the compiled function
- * of rectangles, against the operations one by one: rows of equal lengths and others, distances
- * that are the same for all rows, change evenly, or anyhow, or are out of range in one row.
+ * of rectangles, against the operations one by one. Rows have equal lengths or others.
+ * Distances are the same for all rows, change evenly, change anyhow, or are out of range in one
+ * row.
  */
 #include <criterion/criterion.h>
 #include <stdlib.h>
@@ -14,8 +15,9 @@ TestSuite(rectangles, .init = memory_begin, .fini = memory_end);
 enum { MOST = 70000, PARAMS = 9, OUTPUTS = 3 };
 static const struct cvl_backend *const cpu = &cvl_cpu_backend;
 
-/* Words, what each row is rotated by, the lengths of rows, the descriptor, a factor for each
- * row, reals, a 0 and a 1 for each row, and the descriptor of one segment. */
+/* The parameters are words, what each row is rotated by, the lengths of rows, and the
+ * descriptor. Then come a factor for each row, reals, a 0 and a 1 for each row, and the
+ * descriptor of one segment. */
 #define PARAMETERS                                                                             \
   "fused OP0#1 ($0 : INT, $1 : INT, $2 : INT, $3 : SEGDES, $4 : FLOAT, $5 : FLOAT, $6 : INT, " \
   "$7 : INT, $8 : SEGDES) = "                                                                  \
@@ -40,7 +42,7 @@ static const struct row {
      "$17 = (SELECT INT @ (< INT @ $16 $15) $16 $15) $18 = (BPERMUTE FLOAT @ $5 $17 $3 $3) "
      "$19 = (+ FLOAT @ $18 (SELECT FLOAT @ (= INT @ $9 $15) $5 $18)) -> $19 $18",
      2},
-    {PARAMETERS /* what is read of the distances does not end the rectangles */
+    {PARAMETERS /* reading some of the distances does not end the rectangles */
      "$15 = (DIST INT @ (CONST INT 1) $8) $16 = (- INT @ $11 $15) "
      "$17 = (SELECT INT @ (< INT @ $9 $16) (+ INT @ $9 $15) $16) "
      "$18 = (BPERMUTE INT @ $0 $17 $3 $3) (+ INT @ $18 $13)",

@@ -1,4 +1,4 @@
-/* test-regions.c - the set of free blocks against a plain search, and regions: blocks that
+/* test-regions.c - the set of free blocks against a plain search, and regions. Their blocks
  * split and merge, are left to others, count against a limit and go back to the system. */
 #include <criterion/criterion.h>
 #include <pthread.h>
@@ -14,7 +14,7 @@ enum { KB = 1 << 10, MB = 1 << 20, FRAME = 4 * KB };
 
 static uint64_t random_state = 1;
 
-/* Below n. */
+/* Returns a random number below n. */
 static size_t regions_any(size_t n) {
   random_state = random_state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
   return (size_t)(random_state >> 33) % n;
@@ -40,7 +40,7 @@ Test(free_blocks, the_lowest_is_that_of_a_plain_search) {
     if (is_in[i]) {
       free_blocks_remove(&root, &blocks[i]);
     } else {
-      blocks[i].bytes = 64 + regions_any(50); /* many are equal */
+      blocks[i].bytes = 64 + regions_any(50); /* many blocks are equal */
       free_blocks_insert(&root, &blocks[i]);
     }
     is_in[i] = !is_in[i];
@@ -122,8 +122,8 @@ Test(regions, a_block_is_the_lowest_that_is_large_enough) {
   regions_end(r, &h);
 }
 
-/* Takes N blocks of any size and gives them back in some order; then one block has the room of
- * all, and is where the first was, in memory that counts already. */
+/* Takes N blocks of any size and gives them back in some order. Then one block has the room of
+ * all, and is where the first was, in memory that is already counted. */
 enum order { FORWARDS, BACKWARDS, EVEN_FIRST, ANY_ORDER };
 
 static void merge_in(enum order order) {
@@ -163,7 +163,7 @@ Test(regions, all_that_is_given_back_is_one_block) {
 
 /* ---- at random ---- */
 
-/* Every word of a block says which it is. */
+/* A block whose words all say which block it is. */
 struct kept {
   uint32_t *words;
   size_t n;
@@ -200,7 +200,8 @@ static void end_block(struct regions *r, struct kept *k) {
   k->words = NULL;
 }
 
-/* Half a limit is in use on average; what is refused helps itself by a release. */
+/* On average half the limit is in use. A block that is refused is taken again after a
+ * release. */
 static void take_any(struct regions *r, struct kept *k, uint32_t name) {
   k->n = (size_t)1 << regions_any(18);
   k->n += regions_any(k->n);
@@ -245,8 +246,8 @@ Test(regions, any_sequence_keeps_to_a_limit) {
   take_and_give(16 * MB, 8000);
 }
 
-/* From now on this process has so many bytes more than it has now, of address space or of
- * memory that it may write. */
+/* Limits this process to so many bytes more than it has now, of address space or of writable
+ * memory. */
 static void allow_more(int resource, size_t bytes) {
   unsigned long all = 0, data = 0;
   FILE *f = fopen("/proc/self/statm", "r");
@@ -341,7 +342,7 @@ Test(regions, a_limit_refuses_until_memory_is_released) {
   void *p = regions_taken(r, 3 * MB), *q = regions_taken(r, 3 * MB);
   cr_assert_null(regions_take(r, 3 * MB));
   regions_give(r, p);
-  cr_assert_null(regions_take(r, 4 * MB)); /* behind q, where nothing counts yet */
+  cr_assert_null(regions_take(r, 4 * MB)); /* behind q, where nothing is counted yet */
   cr_assert_geq(regions_release(r, UINT64_MAX), 2 * MB);
   p = regions_taken(r, 4 * MB);
   regions_give(r, p);
@@ -377,7 +378,7 @@ Test(regions, absurd_sizes_are_refused) {
   regions_end(r, &h);
 }
 
-/* Poisoning takes an eighth of it in real memory. */
+/* Poisoning would take an eighth of the block in real memory. */
 #ifndef RAVEL_ASAN
 Test(regions, a_block_may_be_larger_than_most_regions) {
   struct heap h;
@@ -435,7 +436,7 @@ Test(regions, left_blocks_outlive_their_regions) {
   for (int i = 1; i < N; i += 2) pthread_join(others[i], NULL);
 }
 
-/* Others free while the owner takes: ThreadSanitizer would be the judge of what both touch, but
+/* Others free blocks while the owner takes them. ThreadSanitizer would find races, but
  * Criterion does not run under it. */
 static void *free_many(void *arg) {
   char **p = arg;

@@ -1,5 +1,5 @@
-/* test-scan-tiles.c - a scan that is cut into tiles (tiles.h, scan_totals and scan_tiles): of
- * any range of tiles it gives what the scan of the whole segment gives there. What is before a
+/* test-scan-tiles.c - a scan that is cut into tiles (tiles.h, scan_totals and scan_tiles). Any
+ * range of tiles must give what the scan of the whole segment gives there. The prefix before a
  * tile is the element of the whole scan at its first position, since positions that begin a
  * window get the prefix of all earlier windows as it is. */
 #include <criterion/criterion.h>
@@ -52,7 +52,8 @@ static void scan_tiles_fill_elements(enum cvl_op op) {
   }
 }
 
-/* The scan of tiles first .. of all, the last one short, from what is before each. */
+/* Checks the scan of tiles first .. of all, the last one short, given the prefix before
+ * each. */
 static void check_from(struct cvl_context *c, enum cvl_op op, uint64_t first) {
   const uint64_t from_element = first * CVL_SCAN_TILE, n = N - from_element;
   const struct cvl_value v = scan_tiles_from(c, n, elements + from_element),
@@ -85,7 +86,7 @@ Test(scan_tiles, sums_and_products_are_those_of_the_whole_segment) {
   scan_tiles_check_operation(OP_MUL, 3);
 }
 
-/* The total of a tile is what the scan of what begins with it has behind it. */
+/* The total of a tile is the element that follows it in a scan that begins with it. */
 Test(scan_tiles, totals_are_those_that_the_levels_above_see) {
   struct cvl_context *c = open_threads(3);
   static double totals[TILES];

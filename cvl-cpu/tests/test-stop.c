@@ -1,7 +1,7 @@
 /* test-stop.c - operations that are asked to end: at the first look, the second, the third and
- * so on, each ends in a fault of that kind and holds nothing afterwards, or is done and right;
- * its operands stay as they were. Meant to be run under the sanitizers as well: what a pass
- * left half done must not lead the next one anywhere. */
+ * so on. Each ends in a fault of that kind and holds nothing afterwards, or is done and right.
+ * Its operands stay as they were. It is meant to run under the sanitizers as well, since half
+ * the work of one pass must not mislead the next one. */
 #include <criterion/criterion.h>
 #include <stdatomic.h>
 #include <string.h>
@@ -153,7 +153,7 @@ static const struct {
 
 /* ---- what came of one ---- */
 
-/* FNV-1a of a result, by words; bytes behind its end are 0. */
+/* Returns the FNV-1a hash of a result, by words; bytes behind its end are 0. */
 static uint64_t stop_hash_of(struct cvl_context *c, const struct cvl_value *v) {
   static uint64_t words[N];
   const bool vector = v->form == CVL_VECTOR || v->form == CVL_SCALAR;
@@ -177,7 +177,7 @@ static uint64_t take_hash(struct cvl_context *c, struct cvl_value *out) {
   return hash;
 }
 
-/* One thread alone scans so many elements in one visit (operations/scan.c). */
+/* A single thread scans so many elements in one visit (operations/scan.c). */
 static void stop_check_operation(struct operands *o, struct asker *asker, int k, bool alone) {
   const char *name = operations[k].name;
   struct cvl_value out[2] = {{0}};
@@ -210,7 +210,7 @@ static void stop_check_operation(struct operands *o, struct asker *asker, int k,
   cr_assert_eq(take_hash(o->c, out), expected, "%s afterwards", name);
 }
 
-/* A context that asks it whether to end. */
+/* Opens a context that asks `asker` whether to end. */
 static struct cvl_context *asking(struct asker *asker, unsigned threads) {
   const struct cvl_options options = {.int_elem = CVL_I64,
                                       .float_elem = CVL_F64,
@@ -241,8 +241,8 @@ Test(stop, by_several_threads) {
   stop_check_all(3);
 }
 
-/* Memory so large that providing it takes as long as a pass over it is touched in chunks, too.
- */
+/* Memory so large that providing it takes as long as a pass over it is touched in chunks,
+ * too. */
 Test(stop, while_memory_is_provided) {
   enum { LARGE = 9 << 20, FIRST = 1, LAST = 36 }; /* 72 MiB; looks */
   struct asker asker = {.from = 0};
@@ -274,7 +274,7 @@ Test(stop, while_memory_is_provided) {
   b->close(c);
 }
 
-/* What is copied to the host is not there, either. */
+/* Elements that are copied to the host are not there either. */
 Test(stop, copies_to_the_host) {
   struct asker asker = {.from = 0};
   struct cvl_context *c = asking(&asker, 2);

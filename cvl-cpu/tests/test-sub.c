@@ -1,7 +1,7 @@
-/* test-sub.c - slices and sub-contexts: several threads, each with a sub-context, execute a
+/* test-sub.c - slices and sub-contexts. Several threads, each with a sub-context, execute a
  * body for chunks of the instances and fill common results, which must have the bits of the
- * whole; in one memory limit, and nothing is left. Meant to be run under the sanitizers as
- * well. */
+ * whole. They share one memory limit, and nothing is left. It is meant to run under the
+ * sanitizers as well. */
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -70,7 +70,7 @@ static void sub_upload(struct data *x) {
   cr_assert(cpu->from_host(x->c, 1, CVL_I64, total, ints, &x->ints));
 }
 
-/* v * v + v of each element; the sums of the rows, and their scans. */
+/* Computes v * v + v of each element, the sums of the rows, and their scans. */
 static void sub_prepare(struct data *x) {
   static const uint8_t kinds[] = {SUPEROP_SEGDES, SUPEROP_FLOAT};
   static struct superop_node nodes[] = {
@@ -98,7 +98,7 @@ static void sub_prepare(struct data *x) {
   x->maps = prepared(x->c, &x->map);
 }
 
-/* Where it stays: kernels borrow their superoperators. */
+/* The data must stay in place, since kernels borrow their superoperators. */
 static void data_begin(struct data *x, struct cvl_options options) {
   x->c = sub_open_with(options);
   sub_upload(x);
@@ -131,7 +131,7 @@ static size_t result_bytes(int result) {
   return by_rows(result) ? ROWS * sizeof(double) : total * sizeof(double);
 }
 
-/* Of rows first .. first + n, for values of any context: c makes slices of them. */
+/* Computes rows first .. first + n, from values of any context, of which c makes slices. */
 static bool sub_body(const struct data *x, struct cvl_context *c, uint64_t first, uint64_t n,
                      struct cvl_value out[RESULTS]) {
   const uint64_t begin = (uint64_t)offsets[first];
@@ -184,7 +184,7 @@ static bool do_chunk(struct work *w, struct cvl_context *s, uint64_t first, uint
   return true;
 }
 
-/* Chunks of different sizes, in a sub-context that is opened several times. */
+/* Takes chunks of different sizes, in a sub-context that is opened several times. */
 static void *sub_work(void *arg) {
   struct work *w = arg;
   for (;;) {
@@ -233,7 +233,7 @@ static void sub_compare(struct work *w, const struct cvl_value *whole) {
   }
 }
 
-/* The parent runs them until it tries what has been compiled, which its copies go on with. */
+/* The parent runs them until it tries the compiled code, with which its copies go on. */
 static void try_compiled(struct data *x) {
   struct cvl_value out[RESULTS];
   for (int i = 0; i < 1000 && x->consume->choice.stage < CHOICE_TRIED; i++) {
@@ -243,7 +243,7 @@ static void try_compiled(struct data *x) {
   cr_assert_geq(x->consume->choice.stage, CHOICE_TRIED);
 }
 
-/* In chunks of two sizes. */
+/* Runs in chunks of two sizes, and compares. */
 static void cut_and_compare(struct cvl_options options, uint64_t large, uint64_t small) {
   const uint64_t sizes[] = {large, small};
   struct data x;
@@ -294,7 +294,7 @@ static bool is_memory_fault(struct cvl_context *c) {
   return cpu->check(c, true, &e) && e.kind == CVL_E_MEMORY;
 }
 
-/* What one keeps another one gets; what it holds counts for both. */
+/* Memory that one sub-context keeps serves another. Memory that it holds counts for both. */
 Test(sub, are_in_one_limit) {
   enum { LIMIT = 8 << 20, LARGE = 5 << 20 };
   struct cvl_context *c =
@@ -320,7 +320,7 @@ Test(sub, are_in_one_limit) {
   cpu->close(c);
 }
 
-/* Many small vectors of one, all freed, leave room for the other. */
+/* Many small vectors of one sub-context, all freed, leave room for another. */
 Test(sub, are_in_one_limit_with_small_blocks) {
   enum { LIMIT = 4 << 20, EACH = 10000, MANY = LIMIT / EACH };
   struct cvl_context *c =
@@ -341,7 +341,7 @@ Test(sub, are_in_one_limit_with_small_blocks) {
 
 enum { CROWD = 3, CROWD_LIMIT = 6 << 20, CROWD_MOST = 2 << 20 };
 
-/* Takes and frees vectors, of which many do not fit; each keeps its elements. */
+/* Takes and frees vectors, many of which do not fit. Each keeps its elements. */
 static void *crowd(void *context) {
   enum { ROUNDS = 600, HELD = 5 };
   struct cvl_context *s = context;
@@ -406,7 +406,7 @@ Test(sub, peaks_are_in_the_parents) {
   struct cvl_context *c = sub_open_with((struct cvl_options){.threads = 2});
   struct cvl_context *a = open_sub(c), *b = open_sub(c);
   struct cvl_value x;
-  for (int i = 0; i < 2; i++) { /* one after the other: the peak is still one */
+  for (int i = 0; i < 2; i++) { /* one after the other, so that the peak is still one */
     cr_assert(cpu->slices->allocate(a, 1, CVL_BOOL, LARGE, &x));
     cpu->release(a, &x);
   }
@@ -421,7 +421,7 @@ Test(sub, peaks_are_in_the_parents) {
   cpu->close(c);
 }
 
-/* Each allocation of a sub-context fails once by the parent's number. */
+/* Each allocation of a sub-context fails once, by the parent's number. */
 Test(sub, allocations_fail) {
   struct data x;
   data_begin(&x, (struct cvl_options){.threads = 1});
@@ -439,7 +439,7 @@ Test(sub, allocations_fail) {
     const bool filled =
         good && cpu->slices->fill(s, 9, &target, (uint64_t)offsets[100], &out[SORTED]);
     const bool fault = s && is_memory_fault(s);
-    if (s) cpu->close(s); /* and all that it holds */
+    if (s) cpu->close(s); /* frees all that it holds, too */
     done = cpu->statistics(x.c).allocations - before < n;
     cpu->fail_allocation(x.c, 0);
     faults += fault;
@@ -473,7 +473,7 @@ Test(sub, slices_count_elements_once) {
   double x;
   cr_assert(cpu->to_host(c, &doubled, 1, 1, &x));
   cr_expect_eq(x, 2 * (48 + 49 + 1));
-  cpu->close(c); /* which frees what is held: a slice, and its vector by it */
+  cpu->close(c); /* frees what is held: a slice, and with it its vector */
 }
 
 Test(sub, equal_segments_stay_equal) {

@@ -1,5 +1,5 @@
-/* backend.c - the oracle behind the table of functions: a sequential back end in host
- * arrays, prompt, without overwriting operands. Every operation is one oracle_run on views of
+/* backend.c - the oracle behind the table of functions: a sequential back end in host arrays.
+ * It is prompt, and does not overwrite operands. Every operation is one oracle_run on views of
  * its operands.
  */
 #include "cvl/oracle/oracle.h"
@@ -83,10 +83,10 @@ static void oracle_fail_allocation(struct cvl_context *ctx, uint64_t n) {
 
 /* ---- values ---- */
 
-/* Takes over host; on failure frees it. */
+/* Makes a value of host, which it takes over; on failure frees it. */
 static bool wrap(struct cvl_context *ctx, uint64_t site, struct host_value host,
                  struct cvl_value *out) {
-  struct cvl_vector *v = heap_alloc(&ctx->heap, sizeof *v); /* segdes: the same size */
+  struct cvl_vector *v = heap_alloc(&ctx->heap, sizeof *v); /* a segdes has the same size */
   if (!v) {
     host_free(&ctx->heap, &host);
     return no_memory(ctx, site, sizeof *v);
@@ -102,8 +102,8 @@ static bool wrap(struct cvl_context *ctx, uint64_t site, struct host_value host,
   return true;
 }
 
-/* What an operand holds. `data` gets the length of a CVL_ONE_SEGMENT; scalars are read in the
- * value itself, which must stay where it is. */
+/* Returns a view of an operand. `data` gets the length of a CVL_ONE_SEGMENT. A scalar is read
+ * in the value itself, which must stay where it is. */
 static struct host_value view(const struct cvl_value *v, int64_t *data) {
   switch ((enum cvl_form)v->form) {
   case CVL_SCALAR:
@@ -273,7 +273,7 @@ static bool oracle_concatenate(struct cvl_context *ctx, uint64_t site, uint64_t 
 
 /* ---- operations ---- */
 
-/* The results stay unset unless it succeeds. */
+/* Makes values of the results. They stay unset unless it succeeds. */
 static bool wrap_results(struct cvl_context *ctx, uint64_t site, enum call_kind kind,
                          struct oracle_outcome *outcome, struct cvl_value *results) {
   struct cvl_value made[CALL_RESULTS];

@@ -1,7 +1,7 @@
 /* combine.c - the oracle's reductions, scans (trees.h, "The reproducible tree"), ranks and
- * sorting.
- * INT, BOOL, and FLOAT MAX and MIN give the same bits in any order: strictly left to right
- * here. FLOAT sums and products follow the pseudo-code of trees.h line by line.
+ * sorting. INT, BOOL, and MAX and MIN of FLOAT give the same bits in any order; here they go
+ * strictly from left to right. FLOAT sums and products follow the pseudo-code of trees.h line
+ * by line.
  */
 #include "cvl/oracle/oracle.h"
 #include "cvl/trees.h"
@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* One combination: the operation, the element type, and its neutral elements. */
+/* A combination: the operation, the element type, and its neutral elements. */
 struct combination {
   enum cvl_op op;
   enum cvl_elem elem;
@@ -78,7 +78,7 @@ static double real_combine(struct combination c, double x, double y) {
 
 /* ---- the reproducible tree ---- */
 
-/* reduce(x, n) of trees.h; overwrites x. */
+/* Does reduce(x, n) of trees.h, and overwrites x. */
 static double tree_reduce(struct combination c, double *x, uint64_t n) {
   if (n == 0) return real_identity(c);
   if (n == 1) return x[0];
@@ -106,12 +106,13 @@ static double tree_reduce(struct combination c, double *x, uint64_t n) {
   return x[0];
 }
 
-/* prefix(x, n, w) of trees.h, into e. Scratch: t and before for all levels above. */
+/* Does prefix(x, n, w) of trees.h, into e. t and before of all levels above are in
+ * `scratch`. */
 static void tree_prefix(struct combination c, const double *x, uint64_t n, uint64_t w,
                         double *e, double *scratch) {
   uint64_t windows = (n + w - 1) / w;
   double *t = scratch, *before = scratch + windows;
-  for (int pass = 0; pass < 2; pass++) { /* the totals first, then the elements */
+  for (int pass = 0; pass < 2; pass++) { /* first the totals, then the elements */
     for (uint64_t k = 0; k < windows; k++) {
       double a[CVL_SCAN_WINDOW], next[CVL_SCAN_WINDOW];
       for (uint64_t j = 0; j < w; j++) a[j] = k * w + j < n ? x[k * w + j] : real_pad(c);
@@ -134,8 +135,8 @@ static void tree_prefix(struct combination c, const double *x, uint64_t n, uint6
 
 /* ---- reductions and scans ---- */
 
-/* Room for segment [first, first + n) of v as reals, for its scan, and for tree_prefix:
- * n + n/8 ... per level and array stays below 2n + 64. */
+/* Returns the room for segment [first, first + n) of v as reals, for its scan, and for
+ * tree_prefix. n + n/8 ... per level and array stays below 2n + 64. */
 static size_t real_scratch_bytes(const struct host_value *d) {
   uint64_t longest = 0;
   for (uint64_t k = 0; k < d->n; k++) {
@@ -212,7 +213,7 @@ bool oracle_scan(struct heap *heap, const struct oracle_call *c, struct oracle_o
 
 /* ---- ranks and sorting ---- */
 
-/* Whether element a stands strictly before element b when only the keys count. */
+/* Whether element a comes strictly before element b if only the keys count. */
 static bool key_precedes(const struct host_value *v, bool up, uint64_t a, uint64_t b) {
   if (!combine_is_real((enum cvl_elem)v->elem)) {
     int64_t x = host_int(v, a), y = host_int(v, b);
@@ -223,7 +224,8 @@ static bool key_precedes(const struct host_value *v, bool up, uint64_t a, uint64
   return up ? x < y : x > y;
 }
 
-/* Sorts positions first .. first+n-1 by key: a merge sort, the left half before the right. */
+/* Sorts positions first .. first+n-1 by key, by merging; equal keys of the left half come
+ * first. */
 static void sort_positions(const struct host_value *v, bool up, uint64_t *at, uint64_t *spare,
                            uint64_t n) {
   if (n < 2) return;
@@ -238,8 +240,8 @@ static void sort_positions(const struct host_value *v, bool up, uint64_t *at, ui
   memcpy(at, spare, (size_t)n * sizeof *at);
 }
 
-/* The positions of all elements, those of each segment in the order of their keys; NULL if
- * there is no memory. The caller frees 2 n words. */
+/* Returns the positions of all elements, each segment in the order of its keys. NULL if there
+ * is no memory. The caller frees 2 n words. */
 static uint64_t *ordered_positions(struct heap *heap, const struct oracle_call *c, bool up,
                                    struct oracle_outcome *o) {
   const struct host_value *v = &c->operand[0], *d = &c->operand[1];

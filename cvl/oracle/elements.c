@@ -8,7 +8,8 @@ static int elements_width(enum cvl_elem e) {
   return e == CVL_I32 ? 32 : 64;
 }
 
-/* INT to INT or BOOL. What does not fit is cut off when the element is stored. */
+/* Computes operations from INT to INT or BOOL. A result that does not fit is cut off when it is
+ * stored. */
 static int64_t int_op(enum cvl_op op, enum cvl_elem e, int64_t x, int64_t y) {
   uint64_t ux = (uint64_t)x, uy = (uint64_t)y;
   int distance = (int)(uy % (uint64_t)elements_width(e));
@@ -50,7 +51,7 @@ static double int_to_real(enum cvl_elem real, int64_t x) {
   return real == CVL_F32 ? (double)(float)x : (double)x; /* rounded once */
 }
 
-/* x has an integral value, or is NaN or infinite. The bounds are powers of two, so exact. */
+/* Converts x, which is integral, NaN or infinite. The bounds are powers of two, hence exact. */
 static int64_t real_to_int(enum cvl_elem e, double x) {
   double limit = ldexp(1.0, elements_width(e) - 1);
   int64_t least = e == CVL_I32 ? INT32_MIN : INT64_MIN;
@@ -62,7 +63,7 @@ static double round_half_up(double x) {
   return x - below < 0.5 ? below : below + 1; /* x - below is exact where it is near 0.5 */
 }
 
-/* FLOAT to INT or BOOL. */
+/* Computes operations from FLOAT to INT or BOOL. */
 static int64_t real_test(enum cvl_op op, enum cvl_elem int_elem, double x, double y) {
   switch (op) {
   case OP_LT: return x < y;
@@ -90,8 +91,8 @@ static double real_op(enum cvl_op op, double x, double y) {
   }
 }
 
-/* The functions that are not correctly rounded: more precise than the result by a wide
- * margin, so that the comparison of two units in the last place measures the back end. */
+/* The functions that are not correctly rounded. They are far more precise than the result, so
+ * that a comparison within two units in the last place measures the back end. */
 static double real_function(enum cvl_op op, double x) {
   long double y = (long double)x;
   switch (op) {

@@ -25,10 +25,11 @@ static bool move_inside(int64_t index, uint64_t length) {
 
 /* ---- the permute family ---- */
 
-/* Walks the index operand, segment by segment, and moves what it says. */
+/* Walks the index operand, segment by segment, and moves the elements. */
 struct permutation {
   const struct host_value *values, *index, *flags;
-  const struct host_value *d_index, *d_other; /* of the index; of what the indices refer to */
+  /* descriptors: of the index, and of what the indices refer to */
+  const struct host_value *d_index, *d_other;
   struct host_value *out;
   bool gather;
 };
@@ -37,7 +38,7 @@ static bool flag_at(const struct permutation *p, uint64_t i) {
   return p->flags->form == HOST_NOTHING || host_int(p->flags, i) != 0;
 }
 
-/* The lowest index out of range; kind CVL_E_NONE if there is none. */
+/* Returns the fault of the lowest index out of range; kind CVL_E_NONE if there is none. */
 static struct cvl_error find_bad_index(const struct permutation *p) {
   uint64_t i = 0;
   for (uint64_t k = 0; k < p->d_index->n; k++) {
@@ -51,7 +52,8 @@ static struct cvl_error find_bad_index(const struct permutation *p) {
   return (struct cvl_error){0};
 }
 
-/* The lowest position that uses a destination again; `used` has one zeroed byte for each. */
+/* Returns the lowest position that uses a destination again. `used` has one zeroed byte for
+ * each destination. */
 static struct cvl_error find_duplicate(const struct permutation *p, uint8_t *used) {
   uint64_t i = 0, other = 0;
   for (uint64_t k = 0; k < p->d_index->n; k++) {

@@ -140,7 +140,7 @@ static bool run_make_segdes(struct heap *heap, const struct oracle_call *c,
                                              .position = (int64_t)k,
                                              .value = length});
     }
-    total += (uint64_t)length; /* below 2^64: both are below 2^63 */
+    total += (uint64_t)length; /* below 2^64, since both are below 2^63 */
     if (total > INT64_MAX) {
       return oracle_fails(heap, o,
                           (struct cvl_error){.kind = CVL_E_TOTAL, .position = (int64_t)k});
@@ -210,7 +210,7 @@ void oracle_philox(const uint32_t counter[4], const uint32_t key[2], uint32_t ou
   out[0] = c0, out[1] = c1, out[2] = c2, out[3] = c3;
 }
 
-/* The high 64 bits of a * b, by the schoolbook. */
+/* Returns the high 64 bits of a * b, by long multiplication. */
 static uint64_t multiply_high(uint64_t a, uint64_t b) {
   uint64_t a0 = a & UINT32_MAX, a1 = a >> 32, b0 = b & UINT32_MAX, b1 = b >> 32;
   uint64_t low = a0 * b0;
@@ -244,7 +244,7 @@ static bool oracle_run_random(struct heap *heap, const struct oracle_call *c,
 
 /* ---- all of them ---- */
 
-/* The length of the first result: vcode.md, sections 6 to 9. */
+/* Returns the length of the first result: vcode.md, sections 6 to 9. */
 static uint64_t oracle_result_length(const struct oracle_call *c) {
   const struct host_value *v = c->operand;
   switch (c->kind) {
@@ -307,7 +307,7 @@ bool oracle_run(struct heap *heap, const struct oracle_call *c, struct oracle_ou
                                         c->int_elem, c->float_elem);
   for (unsigned r = 0; r < call_results(c->kind); r++) {
     uint64_t n =
-        r == 1 ? c->operand[2].n : oracle_result_length(c); /* only PACK has a second one */
+        r == 1 ? c->operand[2].n : oracle_result_length(c); /* only PACK has a second result */
     o->out[r] =
         call_gives_segdes(c->kind, r) ? host_segdes(heap, n) : host_vector(heap, elem, n);
     if (o->out[r].form == HOST_NOTHING) return oracle_no_memory(heap, o, (size_t)n * 8);

@@ -1,5 +1,5 @@
-/* superop-combine.c - combinations by the definition of trees.h, "The tree that keeps
- * order": T and P as they stand there, with the function computed on one pair at a time.
+/* superop-combine.c - combinations by the definition of trees.h, "The tree that keeps order". T
+ * and P are computed as they stand there, with the function on one pair at a time.
  */
 #include "cvl/oracle/superop.h"
 
@@ -15,7 +15,7 @@ struct combination {
   const struct oracle *o;
   struct superop_combination at;
   struct oracle f;       /* executes the function, on vectors of one element */
-  const struct tuple *x; /* the segment */
+  const struct tuple *x; /* the elements of the segment */
 };
 
 static const struct superop_node *superop_combine_consumer(const struct combination *c,
@@ -32,7 +32,7 @@ static bool superop_combine_is_real(const struct host_value *v) {
   return elem_info((enum cvl_elem)v->elem)->klass == CLASS_FLOAT;
 }
 
-/* Element i of a vector becomes column k of the tuple, and the reverse. */
+/* Copy element i of a vector to column k of the tuple, and the reverse. */
 static void superop_combine_take(struct tuple *t, uint32_t k, const struct host_value *v,
                                  uint64_t i) {
   if (superop_combine_is_real(v)) {
@@ -68,14 +68,14 @@ static struct tuple superop_combine_function(const struct combination *c, struct
   return out;
 }
 
-/* T(p, k) of trees.h. */
+/* Returns T(p, k) of trees.h. */
 static struct tuple block(const struct combination *c, uint64_t p, unsigned k) {
   if (k == 0) return c->x[p];
   return superop_combine_function(c, block(c, p, k - 1),
                                   block(c, p + ((uint64_t)1 << (k - 1)), k - 1));
 }
 
-/* P(i) of trees.h, i > 0; `earlier`: P of all before, or NULL. */
+/* Returns P(i) of trees.h, i > 0. `earlier` has P of all before, or is NULL. */
 static struct tuple superop_combine_prefix(const struct combination *c, uint64_t i,
                                            const struct tuple *earlier) {
   unsigned k = 0;
@@ -103,7 +103,7 @@ static struct tuple superop_combine_identity(const struct combination *c, uint64
   return t;
 }
 
-/* Element i of the columns. */
+/* Returns element i of the columns. */
 static struct tuple superop_combine_element(const struct combination *c, uint64_t i) {
   struct tuple t = {0};
   for (uint32_t k = 0; k < c->at.count; k++) {
@@ -112,7 +112,8 @@ static struct tuple superop_combine_element(const struct combination *c, uint64_
   return t;
 }
 
-/* A segment of n elements, the first of which is number `first` of all; P: room for n + 1. */
+/* Combines a segment of n elements, the first of which is number `first` of all. P has room for
+ * n + 1. */
 static void combine_segment(struct combination *c, uint64_t segment, uint64_t first, uint64_t n,
                             struct tuple *P) {
   const uint32_t op = superop_combine_consumer(c, 0)->op;
@@ -129,7 +130,7 @@ static void combine_segment(struct combination *c, uint64_t segment, uint64_t fi
   }
 }
 
-/* x, P: room for an element more than there are. */
+/* Combines all segments. x and P have room for one element more than there are. */
 static void combine_segments(struct combination *c, struct tuple *x, struct tuple *P) {
   const uint32_t op = superop_combine_consumer(c, 0)->op;
   const struct host_value *d =
@@ -146,14 +147,15 @@ static void combine_segments(struct combination *c, struct tuple *x, struct tupl
 
 /* ---- scattered ---- */
 
-/* Where the elements of segment k of a descriptor begin. */
+/* Returns where the elements of segment k of a descriptor begin. */
 static uint64_t superop_combine_segment_start(const struct host_value *d, uint64_t k) {
   uint64_t start = 0;
   for (uint64_t i = 0; i < k; i++) start += host_segment(d, i);
   return start;
 }
 
-/* The lowest index that is not inside its segment is a fault of consumer 0. */
+/* Checks the indices. The lowest index that is not inside its segment is a fault of consumer
+ * 0. */
 static bool check_index(const struct combination *c) {
   const struct host_value *index = superop_combine_operand(c, 0, 2),
                           *s = superop_combine_operand(c, 0, 4),
@@ -174,7 +176,8 @@ static bool check_index(const struct combination *c) {
   return true;
 }
 
-/* The default that each result begins with, and all elements of the segment that go there. */
+/* Combines the default that each result begins with, and all elements of the segment that go
+ * there. */
 static void scatter_segment(struct combination *c, struct tuple *x, uint64_t segment,
                             uint64_t from, uint64_t to) {
   const struct host_value *index = superop_combine_operand(c, 0, 2);
@@ -205,7 +208,7 @@ static void scatter_segments(struct combination *c, struct tuple *x) {
 
 /* ---- the whole ---- */
 
-/* Everything computed inside is as long as the columns. */
+/* Checks that every value computed inside is as long as the columns. */
 static bool superop_combine_check_sizes(const struct combination *c) {
   const struct superop_node *nodes = c->o->op->nodes;
   const struct host_value *x = &c->o->values[nodes[c->at.first].operands[0]];
@@ -239,7 +242,8 @@ static bool superop_combine_check_sizes(const struct combination *c) {
 static void begin_function(struct combination *c) {
   const struct superop *op = c->o->op;
   for (uint32_t v = op->param_count; v < op->nodes[c->at.first].result; v++) {
-    const struct host_value *from = &c->o->values[v]; /* of a spread constant one is enough */
+    /* a spread constant needs one element only */
+    const struct host_value *from = &c->o->values[v];
     if (from->form != HOST_VECTOR || from->n == 0) continue;
     c->f.values[v] = host_vector(c->o->heap, (enum cvl_elem)from->elem, 1);
     host_copy(&c->f.values[v], 0, from, 0);

@@ -1,5 +1,5 @@
-/* superop.c - superoperators by their meaning, over host arrays: one call of the oracle
- * for each node, all values kept to the end.
+/* superop.c - superoperators by their meaning, over host arrays. Each node is one call of the
+ * oracle, and all values are kept to the end.
  */
 #include "cvl/oracle/superop.h"
 
@@ -10,7 +10,7 @@ static uint64_t superop_size_of(const struct host_value *v, uint8_t size) {
   switch (SIZE_WHAT(size)) {
   case SIZE_ONE: return 1;
   case SIZE_TOTAL: return x->total;
-  default: return x->n; /* LEN and COUNT */
+  default: return x->n; /* SIZE_LEN and SIZE_COUNT */
   }
 }
 
@@ -49,10 +49,10 @@ static enum call_kind superop_kind_of(enum superop_role role) {
   case ROLE_GATHER:
   case ROLE_SCATTER: return CALL_PERMUTE;
   case ROLE_CONST:
-  case ROLE_CARRY: /* by hand, below */
+  case ROLE_CARRY: /* executed below, without a call */
   case ROLE_WHILE:
   case ROLE_NEXT:
-  case ROLE_COLUMN: /* superop-combine.c */
+  case ROLE_COLUMN: /* executed in superop-combine.c */
   case ROLE_COMBINE_REDUCE:
   case ROLE_COMBINE_SCAN:
   case ROLE_COMBINE_SCATTER: break;
@@ -60,7 +60,7 @@ static enum call_kind superop_kind_of(enum superop_role role) {
   return CALL_KINDS;
 }
 
-/* The operands of a permute in the order of calls: values index flags defaults s d. */
+/* Puts the operands of a permute into the order of calls: values index flags defaults s d. */
 static void order_permute(enum opcode op, const struct host_value *v, struct host_value *out) {
   const struct permute_operands at = permute_operands(op);
   out[0] = v[0];
@@ -101,7 +101,7 @@ bool oracle_node(const struct oracle *o, uint32_t k) {
   if (!oracle_sizes(o, k)) return false;
   if (!oracle_run(o->heap, &call, &outcome)) return oracle_fail(o, k, outcome.error);
   for (uint32_t i = 0; i < node->result_count; i++) {
-    host_free(o->heap, &result[i]); /* of the round before */
+    host_free(o->heap, &result[i]); /* frees the result of the round before */
     result[i] = outcome.out[i];
   }
   return true;
@@ -121,8 +121,8 @@ static bool has_length(const struct oracle *o, uint32_t k, uint64_t n, uint32_t 
                                         .limit = (int64_t)o->values[value].n});
 }
 
-/* Executes a loop: in every round all positions at once, with a mark for those that have not
- * finished. The carried values change in the results' arrays. */
+/* Executes a loop. Every round executes all positions at once, with a mark for those that have
+ * not finished. The carried values change in the results' arrays. */
 static bool superop_execute_loop(const struct oracle *o, struct superop_loop l, uint8_t *live) {
   const struct superop_node *nodes = o->op->nodes;
   const uint64_t n = o->values[nodes[l.first].operands[0]].n;

@@ -1,5 +1,5 @@
-/* superop.h - the oracle of superoperators while it executes one. Private to
- * oracle-superop*.c.
+/* superop.h - the state of the oracle while it executes a superoperator. Private to superop*.c
+ * of this folder.
  */
 #ifndef RAVEL_CVL_ORACLE_SUPEROP_H
 #define RAVEL_CVL_ORACLE_SUPEROP_H
@@ -15,14 +15,14 @@ struct oracle {
   struct cvl_error *e;
 };
 
-/* Records the error for node k; always false. */
+/* Records the error for node k. Always false. */
 bool oracle_fail(const struct oracle *, uint32_t k, struct cvl_error);
-/* Whether the rules of node k hold; else false after recording the error. */
+/* Checks the rules of node k. False after recording the error. */
 bool oracle_sizes(const struct oracle *, uint32_t k);
 /* Executes node k, which belongs to no combination and is no CARRY, WHILE or NEXT. Its results
- * replace those it had. */
+ * replace those of an earlier round. */
 bool oracle_node(const struct oracle *, uint32_t k);
-/* Executes a combination (superop-combine.c): sets the results of its consumers. */
+/* Executes a combination (superop-combine.c), and sets the results of its consumers. */
 bool oracle_combination(const struct oracle *, struct superop_combination);
 
 #endif

@@ -1,6 +1,6 @@
-/* cases.c - makes the operands of one call: right in sizes and ranges, random in
- * everything else; and spoils them again where a fault is wanted. Whether a case faults, and
- * how, only the oracle says.
+/* cases.c - makes the operands of one call: right in sizes and ranges, random in everything
+ * else. Where a fault is wanted, it spoils them again. Only the oracle says whether a case
+ * faults, and how.
  */
 #include "cvl/suite/suite.h"
 
@@ -29,7 +29,7 @@ static void recount(struct host_value *d) {
 
 /* ---- descriptors ---- */
 
-/* No segment of d empty: for EXTRACT and REPLACE. */
+/* Gives every empty segment of d an element, for EXTRACT and REPLACE. */
 void segdes_fill_empty(struct host_value *d) {
   for (uint64_t k = 0; k < d->n; k++) {
     if (host_segment(d, k) == 0) host_put_int(d, k, 1);
@@ -37,8 +37,9 @@ void segdes_fill_empty(struct host_value *d) {
   recount(d);
 }
 
-/* A descriptor with as many segments as d, none empty where an index points into it:
- * indices of the partner into d if `partner_points`, else indices of d into the partner. */
+/* Makes a descriptor with as many segments as d, none empty where an index points into it. The
+ * indices are those of the partner into d if `partner_points`, else those of d into the
+ * partner. */
 struct host_value segdes_partner(struct suite *s, const struct host_value *d,
                                  bool partner_points, bool flagged) {
   struct host_value p = host_segdes(&s->heap, d->n);
@@ -56,7 +57,8 @@ struct host_value segdes_partner(struct suite *s, const struct host_value *d,
 
 /* ---- indices ---- */
 
-/* Indices of d's segments into those of `other`, random; flags cleared where none is right. */
+/* Makes random indices of d's segments into those of `other`; flags are cleared where no index
+ * is right. */
 struct host_value segdes_indices(struct suite *s, const struct host_value *d,
                                  const struct host_value *other, struct host_value *flags) {
   struct host_value index = host_vector(&s->heap, s->int_elem, d->total);
@@ -76,8 +78,8 @@ struct host_value segdes_indices(struct suite *s, const struct host_value *d,
   return index;
 }
 
-/* A random permutation of each segment (Fisher and Yates), sometimes the identity or reversal.
- */
+/* Makes a random permutation of each segment (Fisher and Yates), sometimes the identity or
+ * reversal. */
 struct host_value segdes_permutation(struct suite *s, const struct host_value *d) {
   struct host_value index = host_vector(&s->heap, s->int_elem, d->total);
   uint64_t style = rng_below(&s->rng, 4), first = 0;
@@ -119,7 +121,7 @@ static void make_permute(struct suite *s, enum shape shape, uint64_t n, struct h
   if (defaults) v[3] = cases_filled(s, e, v[5].total);
 }
 
-/* Index k within segment k of d. */
+/* Makes an index for each segment k of d, within that segment. */
 struct host_value row_indices(struct suite *s, const struct host_value *d) {
   struct host_value index = host_vector(&s->heap, s->int_elem, d->n);
   for (uint64_t k = 0; k < d->n; k++) {
@@ -166,7 +168,7 @@ static void make_assert(struct suite *s, uint64_t n, struct host_value *v) {
   v[2] = cases_filled(s, s->int_elem, n);
 }
 
-/* Operand b becomes the same object as a, where types and lengths allow. */
+/* Makes operand b the same object as a, if types and lengths allow it. */
 static void make_alias(struct suite *s, struct test_case *t, unsigned a, unsigned b) {
   struct host_value *x = &t->call.operand[a], *y = &t->call.operand[b];
   if (x->form == HOST_NOTHING || x->elem != y->elem || x->n != y->n) return;
@@ -294,7 +296,7 @@ static void spoil_permutation(struct suite *s, struct oracle_call *c, const int6
                               size_t count) {
   struct host_value *index = &c->operand[1];
   uint64_t style = rng_below(&s->rng, 3);
-  if (style != 0) { /* repeat an index: a duplicate, if it is in the same segment */
+  if (style != 0) { /* repeats an index: a duplicate, if it is in the same segment */
     for (int i = 0; i < 3 && index->n > 1; i++) {
       uint64_t at = rng_below(&s->rng, index->n - 1);
       host_copy(index, at + 1, index, at);

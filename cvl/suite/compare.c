@@ -1,4 +1,4 @@
-/* compare.c - values between host and back end, and what counts as equal. */
+/* compare.c - transfers values between host and back end, and compares them. */
 #include "cvl/suite/suite.h"
 
 #include <inttypes.h>
@@ -8,7 +8,7 @@
 
 /* ---- upload and fetch ---- */
 
-/* A vector of one element that a back end may keep as a vector: packed out of two. */
+/* Uploads one element as a vector, if the back end has such ones: it is packed out of two. */
 static bool upload_single(struct suite *s, const struct host_value *h, struct cvl_value *out) {
   size_t bytes = elem_info((enum cvl_elem)h->elem)->bytes;
   uint64_t two[2] = {0, 0};
@@ -37,7 +37,7 @@ static bool upload_vector(struct suite *s, const struct host_value *h, bool othe
   return s->b->from_host(s->ctx, ++s->site, e, h->n, h->data, out);
 }
 
-/* The same lengths out of PACK with all flags set: a descriptor that was computed. */
+/* Uploads lengths as a computed descriptor: the result of PACK with all flags set. */
 static bool upload_computed(struct suite *s, const struct host_value *h,
                             struct cvl_value *out) {
   struct host_value ones = host_vector(&s->heap, CVL_BOOL, h->total);
@@ -80,7 +80,7 @@ bool suite_upload(struct suite *s, const struct host_value *h, bool other,
   return ok || suite_fail(s, "an operand could not be uploaded");
 }
 
-/* A host read was refused: says by which fault. */
+/* Reports the fault by which a host read was refused. */
 static bool compare_refused(struct suite *s, const char *what) {
   struct cvl_error e = {0};
   s->b->check(s->ctx, true, &e);
@@ -118,7 +118,7 @@ bool suite_fetch(struct suite *s, const struct cvl_value *v, struct host_value *
 
 /* ---- comparison ---- */
 
-/* FLOAT bits as a number that counts in units in the last place, across zero. */
+/* Returns FLOAT bits as a number that counts in units in the last place, across zero. */
 static int64_t compare_ordered(const struct host_value *v, uint64_t i) {
   if (v->elem == CVL_F32) {
     int32_t bits = ((const int32_t *)v->data)[i];
@@ -132,7 +132,7 @@ static bool is_nan(const struct host_value *v, uint64_t i) {
   return elem_info((enum cvl_elem)v->elem)->klass == CLASS_FLOAT && isnan(host_real(v, i));
 }
 
-/* `bits`: of a NaN, too. */
+/* `bits`: NaNs must have the same bits, too. */
 static bool element_equal(const struct host_value *want, const struct host_value *got,
                           uint64_t i, unsigned ulps, bool bits) {
   size_t bytes = elem_info((enum cvl_elem)want->elem)->bytes;
@@ -169,7 +169,7 @@ bool suite_compare(struct suite *s, const struct host_value *want, const struct 
   }
   if (host_bytes(want) == 0 || memcmp(want->data, got->data, host_bytes(want)) == 0)
     return true;
-  const bool moves = s->item->kind == CALL_SORT; /* NaNs, which tie, keep their order */
+  const bool moves = s->item->kind == CALL_SORT; /* NaNs tie, so they keep their order */
   for (uint64_t i = 0; i < want->n; i++) {
     if (element_equal(want, got, i, ulps, moves)) continue;
     char a[48], b[48];
@@ -183,7 +183,7 @@ bool suite_compare(struct suite *s, const struct host_value *want, const struct 
 
 /* ---- errors ---- */
 
-/* The fields of an error that its kind gives a meaning to. */
+/* Says which fields of an error its kind gives a meaning to. */
 static void meaningful(enum cvl_error_kind kind, bool *position, bool *value, bool *limit,
                        bool *segment) {
   *position = kind != CVL_E_MEMORY && kind != CVL_E_DEVICE;

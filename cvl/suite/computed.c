@@ -1,9 +1,9 @@
-/* computed.c - operands that are results of DIST and INDEX: a back end may compute
- * such elements where they are needed instead of storing them.
+/* computed.c - operands that are results of DIST and INDEX: a back end may compute such
+ * elements where they are needed instead of storing them.
  *
- * Of some cases some operands become so: each segment of a descriptor of their own, or of the
- * case's, has one value, or values at equal distances. The oracle sees elements like any
- * others.
+ * In some cases some operands are changed so. They have segments of their own, or those of the
+ * case, and each segment has one value, or values at equal distances. For the oracle they are
+ * elements like any others.
  */
 #include "cvl/suite/suite.h"
 
@@ -11,7 +11,7 @@
 
 /* ---- descriptors ---- */
 
-/* The segments of a form; of n elements, in a shape that keeps all of them. */
+/* Makes the segments of a form, for n elements, in a shape that keeps all of them. */
 static struct host_value computed_runs_of(struct suite *s, enum operand_form form, uint64_t n) {
   static const enum shape shapes[][3] = {
       [ALL_EQUAL_ELEMENTS] = {SHAPE_ONE, SHAPE_ONE, SHAPE_ONE},
@@ -39,7 +39,7 @@ static struct host_value computed_copy_of(struct suite *s, const struct host_val
 
 /* ---- elements ---- */
 
-/* Each element becomes the first one of its segment. */
+/* Sets each element to the first one of its segment. */
 static void spread_firsts(struct host_value *v, const struct host_value *runs) {
   for (uint64_t k = 0, at = 0; k < runs->n; k++) {
     const uint64_t length = host_segment(runs, k);
@@ -48,7 +48,7 @@ static void spread_firsts(struct host_value *v, const struct host_value *runs) {
   }
 }
 
-/* `same`: all segments begin with the same. */
+/* `same`: all segments begin with the same value. */
 static void progress(struct host_value *v, const struct host_value *runs, bool same,
                      int64_t step) {
   const int64_t all = v->n ? host_int(v, 0) % 1000 : 0;
@@ -64,7 +64,7 @@ static void computed_put_all(struct host_value *v, int64_t x) {
   for (uint64_t i = 0; i < v->n; i++) host_put_int(v, i, x);
 }
 
-/* The index of each element in its segment. */
+/* Writes the index of each element in its segment. */
 static void put_positions(struct host_value *v, const struct host_value *runs) {
   for (uint64_t k = 0, at = 0; k < runs->n; at += host_segment(runs, k++)) {
     for (uint64_t j = 0; j < host_segment(runs, k); j++) host_put_int(v, at + j, (int64_t)j);
@@ -73,7 +73,7 @@ static void put_positions(struct host_value *v, const struct host_value *runs) {
 
 /* ---- which operands ---- */
 
-/* Whether any INTs will do: they may also be at fault where that is on purpose. */
+/* Whether any INTs will do. They may also be at fault if that is intended. */
 static bool takes_progressions(const struct suite *s, const struct test_case *t, unsigned k) {
   const enum call_kind kind = t->call.kind;
   if (elem_info((enum cvl_elem)t->call.operand[k].elem)->klass != CLASS_INT) return false;
@@ -84,7 +84,7 @@ static bool takes_progressions(const struct suite *s, const struct test_case *t,
   return call_is_segmented(kind) || kind == CALL_PACK || kind == CALL_PERMUTE || few_lengths;
 }
 
-/* Lengths become so short that their sum stays small where they repeat or grow. */
+/* Makes lengths so short that their sum stays small where they repeat or grow. */
 static void computed_shorten(struct host_value *lengths) {
   for (uint64_t i = 0; i < lengths->n; i++) host_put_int(lengths, i, host_int(lengths, i) % 4);
 }
@@ -131,7 +131,7 @@ static void suite_computed_make(struct suite *s, struct test_case *t, unsigned k
   progress(v, &t->computed[k].runs, rng_one_in(&s->rng, 2), t->computed[k].step);
 }
 
-/* Indices that are right whatever the case: a constant or the positions. */
+/* Makes indices that are right in every case: a constant, or the positions. */
 static void make_index(struct suite *s, struct test_case *t) {
   struct oracle_call *c = &t->call;
   struct host_value *index = &c->operand[1];
@@ -148,7 +148,7 @@ static void make_index(struct suite *s, struct test_case *t) {
   }
 }
 
-/* Those whose elements mean nothing but themselves. */
+/* Whether elements are plain values, without restrictions. */
 static bool is_free(const struct oracle_call *c, unsigned k) {
   const bool vector = c->operand[k].form == HOST_VECTOR && c->operand[k].n > 1;
   if (c->kind == CALL_LENGTH_OF) return false;
@@ -177,7 +177,7 @@ static void make_if_free(struct suite *s, struct test_case *t, unsigned k,
   if (t->alias[k] < 0 && is_free(&t->call, k)) suite_computed_make(s, t, k, form);
 }
 
-/* Aliases get what the elements of the operand now are. */
+/* Gives aliases the changed elements of the operand. */
 static void keep_aliases(struct test_case *t) {
   for (unsigned k = 0; k < t->call.count; k++) {
     if (t->alias[k] < 0) continue;
@@ -235,8 +235,8 @@ void case_unmake(struct suite *s, struct test_case *t, unsigned k) {
 
 /* ---- upload ---- */
 
-/* A vector with an element for each segment: the first ones; for those without any 7, or that
- * of the segment before. */
+/* Makes a vector of the first elements of segments. An empty segment has 7, or the value of the
+ * segment before. */
 static struct host_value firsts(struct suite *s, const struct host_value *v,
                                 const struct host_value *runs, bool as_before) {
   struct host_value all = host_vector(&s->heap, (enum cvl_elem)v->elem, runs->n);
@@ -255,7 +255,7 @@ static struct host_value firsts(struct suite *s, const struct host_value *v,
   return all;
 }
 
-/* n elements x; `known`: themselves computed, so that a back end knows them. */
+/* Uploads n elements equal to x. `known`: x is itself computed, so that a back end knows it. */
 static bool upload_equal(struct suite *s, enum cvl_elem elem, int64_t x, uint64_t n, bool known,
                          struct cvl_value *out) {
   const struct cvl_value all = cvl_one_segment(n);
@@ -276,7 +276,7 @@ static bool all_equal_ints(const struct host_value *v) {
   return v->n > 0;
 }
 
-/* The first elements of progressions. */
+/* Uploads the first elements of progressions. */
 static bool upload_starts(struct suite *s, struct host_value *host, struct cvl_value *out) {
   if (!all_equal_ints(host)) return suite_upload(s, host, false, out);
   return upload_equal(s, (enum cvl_elem)host->elem, host_int(host, 0), host->n, true, out);

@@ -1,4 +1,5 @@
-/* conformance.c - the suite's loop: widths given, over threads, items, lengths and shapes. */
+/* conformance.c - the suite's loop, for given widths, over threads, items, lengths and
+ * shapes. */
 #include "cvl/suite/conformance.h"
 #include "cvl/suite/items.h"
 
@@ -26,7 +27,7 @@ static void print_reproduction(const struct suite *s) {
 }
 
 bool suite_fail(struct suite *s, const char *format, ...) {
-  if (s->failed) return false; /* only the first one of an item says anything */
+  if (s->failed) return false; /* only the first failure of an item is reported */
   va_list args;
   s->failed = true;
   s->failures++;
@@ -42,7 +43,8 @@ bool suite_fail(struct suite *s, const char *format, ...) {
 
 /* ---- contexts ---- */
 
-/* A superoperator whose compilation fails would run as single operations, and pass. */
+/* A superoperator whose compilation fails would run as single operations, and pass. So this is
+ * a failure. */
 static void say(void *suite, const char *line) {
   suite_fail(suite, "not compiled: %s", line);
 }
@@ -84,21 +86,21 @@ void suite_close(struct suite *s) {
 
 /* ---- one item ---- */
 
-/* TILES: two and a half of what the threads of a device's block do at once. */
+/* TILES: two and a half times what the threads of a device's block do at once. */
 enum { MIDDLE = 1023, TILES = 2560, LARGE = 65537, HUGE_LENGTH = 1000003 };
 
 static const uint64_t lengths[] = {0,   1,   2,   3,      31,    32,    33,
                                    255, 256, 257, MIDDLE, TILES, LARGE, HUGE_LENGTH};
 
-/* How much of the large lengths is worth its time: reductions, scans, ranks, sorting,
- * permutations and packs change their algorithm there; other operations only repeat it. */
+/* Whether large lengths are worth their time. Reductions, scans, ranks, sorting, permutations
+ * and packs change their algorithm there; other operations only repeat it. */
 static bool is_global(enum call_kind kind) {
   return call_is_segmented(kind) || kind == CALL_PERMUTE || kind == CALL_PACK ||
          kind == CALL_MAKE_SEGDES;
 }
 
-/* Whether the pair of length and shape is tried; `turn` differs from item to item, so that over
- * all items a brief run has all pairs. FLOAT of 32 bits is sampled only (vcode.md, section
+/* Whether the pair of length and shape is tried. `turn` differs from item to item, so that a
+ * brief run has all pairs over all items. FLOAT of 32 bits is sampled only (vcode.md, section
  * 21.1). */
 static bool conformance_wanted(const struct suite *s, uint64_t n, int shape, unsigned turn) {
   bool full = s->options->full && s->float_elem == CVL_F64;
@@ -113,7 +115,8 @@ static bool conformance_wanted(const struct suite *s, uint64_t n, int shape, uns
   return tree && s->item->klass == CLASS_FLOAT && shape == (turn % 2 ? SHAPE_ONE : SHAPE_LONG);
 }
 
-/* One length and shape: a right case, a spoiled one, a sweep of failing allocations. */
+/* Runs one length and shape: a right case, a spoiled one, and a sweep of failing
+ * allocations. */
 static void conformance_run_shape(struct suite *s, uint64_t n, enum shape shape, bool grid) {
   struct test_case t;
   snprintf(s->where, sizeof s->where, ", %u threads, n = %" PRIu64 ", shape %s%s", s->threads,
@@ -138,7 +141,7 @@ static void run_length(struct suite *s, uint64_t n, unsigned turn) {
   for (int shape = first; shape < end && !s->failed; shape++) {
     if (!conformance_wanted(s, n, shape, turn)) continue;
     int rounds = n >= LARGE ? 1 : s->options->full ? 4 : 1;
-    /* Some large ones end anywhere in a tile of threads. */
+    /* Some large lengths end anywhere in a tile of threads. */
     const uint64_t more = n == LARGE && turn % 2 ? rng_below(&s->rng, 9000) : 0;
     for (int round = 0; round < rounds && !s->failed; round++) {
       conformance_run_shape(s, n + more, (enum shape)shape, false);
@@ -146,7 +149,7 @@ static void run_length(struct suite *s, uint64_t n, unsigned turn) {
   }
 }
 
-/* Operations on elements see all pairs of special values, and more seeds. */
+/* Operations on elements are run on all pairs of special values, and with more seeds. */
 static void run_elements(struct suite *s) {
   if (s->item->kind != CALL_ELEMENTWISE) return;
   conformance_run_shape(s, MIDDLE + 500, SHAPE_ONE, true);
@@ -155,8 +158,8 @@ static void run_elements(struct suite *s) {
     conformance_run_shape(s, MIDDLE, SHAPE_ONE, false);
 }
 
-/* MAX and MIN of FLOAT where a NaN or the sign of a zero decides, in segments long enough for
- * blocks and threads. */
+/* Runs MAX and MIN of FLOAT where a NaN or the sign of a zero decides, in segments long enough
+ * for blocks and threads. */
 static void run_ties(struct suite *s) {
   static const enum shape shapes[] = {SHAPE_ONE, SHAPE_HUNDREDS, SHAPE_LONG, SHAPE_POWER};
   const struct item *it = s->item;

@@ -1,11 +1,11 @@
-/* contract.c - the chapters of the contract that are about no single operation:
- * values, sizes, errors, ranges, results that feed operations, positions.
+/* contract.c - the chapters of the contract that are about no single operation: values, sizes,
+ * errors, ranges, results that other operations use, positions.
  */
 #include "cvl/suite/suite.h"
 
 #include <string.h>
 
-/* A vector of n values fit for any operation. */
+/* Makes a vector of n values fit for any operation. */
 static struct host_value contract_some(struct suite *s, enum cvl_elem e, uint64_t n) {
   struct host_value v = host_vector(&s->heap, e, n);
   data_fill(s, CALL_PACK, OP_PACK, &v);
@@ -23,13 +23,13 @@ static bool contract_expect_error(struct suite *s, struct cvl_error want) {
 
 /* ---- devices ---- */
 
-/* One that cannot be used may be known by its remark only. */
+/* Whether a device lacks a description. An unusable one may have only its remark. */
 static bool is_badly_described(const struct cvl_device *d) {
   if (d->unusable) return !*d->remark;
   return d->processors == 0 || !memchr(d->remark, 0, sizeof d->remark);
 }
 
-/* What opened a context has a device. */
+/* The device that has opened a context must be listed. */
 void chapter_devices(struct suite *s) {
   enum { MOST = 4, UNTOUCHED = 0x5A };
   struct cvl_device devices[MOST];
@@ -132,8 +132,8 @@ static bool is_size(struct suite *s, struct cvl_size size, uint64_t want, const 
   return (size.bound == want && !size.symbol) || suite_fail(s, "%s resolved wrong", what);
 }
 
-/* A total that nobody has waited for is required to be another number, in front of it or
- * behind. That of `more` is, too, by a later rule or in a later operation. */
+/* Requires that a total, which nobody has waited for, is another number, given before or after
+ * it. The total of `more` is required too, by a later rule or in a later operation. */
 static void require_another(struct suite *s, const struct cvl_value *d, int64_t total,
                             bool behind, const struct cvl_value *more, bool later) {
   const int64_t other = total + 2;
@@ -150,7 +150,7 @@ static void require_another(struct suite *s, const struct cvl_value *d, int64_t 
   s->cases++;
 }
 
-/* Lengths that a device has computed: 0 2 4 ... */
+/* Makes a descriptor whose lengths a device has computed: 0 2 4 ... */
 static bool make_even(struct suite *s, uint64_t n, struct cvl_value *d) {
   struct host_value lengths = host_vector(&s->heap, s->int_elem, n);
   for (uint64_t k = 0; k < n; k++) host_put_int(&lengths, k, (int64_t)k);
@@ -168,7 +168,7 @@ static bool make_even(struct suite *s, uint64_t n, struct cvl_value *d) {
   return ok || suite_fail(s, "make_segdes failed");
 }
 
-/* Of descriptors, and of a slice of their segments. */
+/* Requires totals of descriptors, and of a slice of their segments. */
 static void require_others(struct suite *s) {
   enum { SEGMENTS = 300, FIRST = 7 };
   for (int k = 0; k < 4 && !s->failed; k++) {
@@ -232,8 +232,8 @@ static void contract_divide(struct suite *s, uint64_t site, const struct cvl_val
     s->b->release(s->ctx, &out);
 }
 
-/* While a fault is in the slot nothing is read; while it is deferred, not its result. After it
- * was reported the context works as before. */
+/* While a fault is in the slot, nothing can be read. While it is deferred, its result cannot.
+ * After it was reported the context works as before. */
 static void check_refusal(struct suite *s, const struct cvl_value *x,
                           const struct cvl_value *zeros) {
   struct cvl_value out, more, operands[2] = {*x, *zeros};
@@ -302,7 +302,7 @@ static void expect_lengths_fault(struct suite *s, const struct cvl_value *d, int
   s->cases++;
 }
 
-/* More than a tile of a device, of which one in so many are at fault. */
+/* Expects one fault in so many elements, of which there are more than a tile of a device. */
 static void expect_many_faults(struct suite *s, uint64_t one_in) {
   enum { COUNT = 5000 };
   const int64_t big = (int64_t)1 << 31;
@@ -321,7 +321,7 @@ static void expect_many_faults(struct suite *s, uint64_t one_in) {
   }
 }
 
-/* The lengths of several descriptors, before any is looked at. */
+/* Makes the lengths of several descriptors, before any of them is read. */
 static void lengths_in_a_row(struct suite *s) {
   enum { DESCRIPTORS = 5, COUNT = 1300 };
   struct host_value h[DESCRIPTORS], got;
@@ -394,8 +394,8 @@ void chapter_ranges(struct suite *s) {
 
 /* ---- sequences: results become operands, and the host does not wait ---- */
 
-/* Packs, sums, spreads and permutes what was packed, all before the first look: n = length of
- * the input. The oracle runs the same calls one after the other. */
+/* Packs, sums, spreads and permutes packed elements, all before the first host read; n is the
+ * length of the input. The oracle runs the same calls one after the other. */
 static void run_sequence(struct suite *s, uint64_t n, enum shape shape) {
   const struct cvl_backend *b = s->b;
   enum { V, FLAGS, D, KEPT, KEPT_D, SUMS, SPREAD, RANKS, SORTED, TWICE, COUNTS, D2, STEPS };

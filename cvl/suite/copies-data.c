@@ -1,9 +1,9 @@
 /* copies-data.c - operands for random superoperators of copies.
  *
  * Every input has runs, which are distributed to the segments of the result. In a segment the
- * runs of all inputs are laid one behind the other, mixed, with gaps or without; or their order
- * is lost, or they overlap. Those of the first input of an outer target have as many elements
- * in all as the inner target.
+ * runs of all inputs follow each other, mixed, with gaps or without; or their order is random,
+ * or they overlap. The runs of the first input of an outer target have as many elements in all
+ * as the inner target.
  */
 #include "cvl/suite/copies.h"
 
@@ -11,13 +11,13 @@
 
 enum { MOST_RUNS = 3 };
 
-/* What is being made for one target: G segments. */
+/* The data for one target, which has `groups` segments. */
 struct builder {
   struct suite *s;
   const struct superop_case *c;
   struct host_value *params;
-  uint64_t groups, mean; /* segments; elements of a run, on average */
-  uint64_t gaps;         /* one run in so many comes behind a gap; 0: none */
+  uint64_t groups, mean; /* number of segments; elements of a run, on average */
+  uint64_t gaps;         /* one run in so many comes after a gap; 0: there are no gaps */
   bool shuffles, overlaps, equal /* lengths of runs */;
 };
 
@@ -52,7 +52,7 @@ static struct host_value copies_data_elements(struct builder *m, uint32_t p, uin
   return v;
 }
 
-/* The runs of an input: lengths, and the segment of each; in order. */
+/* The runs of an input, in order: their lengths, and the segment of each. */
 struct runs {
   uint64_t count, total;
   uint64_t *length, *group, *start; /* start: within the segment, once known */
@@ -70,7 +70,7 @@ static void runs_free(struct builder *m, struct runs *r) {
   heap_free(&m->s->heap, r->length, 3 * (r->count + 1) * sizeof *r->length);
 }
 
-/* About n elements, or exactly so many. */
+/* Makes runs of about n elements in all, or exactly n. */
 static struct runs copies_data_make_runs(struct builder *m, uint64_t n, bool exactly) {
   struct runs r = runs_new(m, n / m->mean + 1 + copies_data_below(m, 3));
   for (uint64_t k = 0; k < r.count; k++) {
@@ -84,7 +84,7 @@ static struct runs copies_data_make_runs(struct builder *m, uint64_t n, bool exa
 
 /* ---- where runs go ---- */
 
-/* Lays out the runs of all inputs segment by segment; far[g]: the length of a segment. */
+/* Lays out the runs of all inputs segment by segment. far[g]: the length of a segment. */
 static void copies_data_lay_out(struct builder *m, struct runs *runs, uint32_t inputs,
                                 uint64_t *far) {
   uint64_t next[COPIES_INPUTS] = {0};
@@ -111,8 +111,8 @@ static void copies_data_lay_out(struct builder *m, struct runs *runs, uint32_t i
   }
 }
 
-/* Runs of equal length are exchanged, or any run goes where it fits; of a PERMUTE that is
- * spoiled one goes where another does. */
+/* Exchanges runs of equal length, or moves any run to where it fits. If a PERMUTE is spoiled,
+ * one run goes where another does. */
 static void disturb(struct builder *m, struct runs *r, const uint64_t *far, bool permutes,
                     bool spoiled) {
   for (uint64_t k = 1; k < r->count && m->shuffles; k++) {
@@ -152,19 +152,19 @@ static void put_index(struct builder *m, const struct copies_index *x, const str
   if (spoiled && copies_data_below(m, 3) == 0) copies_data_spoil(m, &m->params[x->stride]);
 }
 
-/* The elements of each segment. */
+/* Adds up the elements of each segment. */
 static void copies_data_add_up(const struct runs *r, uint64_t *sums) {
   for (uint64_t k = 0; k < r->count; k++) sums[r->group[k]] += r->length[k];
 }
 
-/* The source of a gather, and where its runs are there. */
+/* Makes the source of a gather, and where its runs are there. */
 static void put_source(struct builder *m, const struct copies_target *target,
                        const struct copies_input *p, const struct runs *to,
                        const uint64_t *near, bool spoiled) {
   struct runs own = {0};
   const struct runs *r = to;
   uint64_t *source = heap_alloc(&m->s->heap, m->groups * sizeof *source);
-  if (p->own_runs) { /* each run of `to` in two */
+  if (p->own_runs) { /* each run of `to` is split in two */
     own = runs_new(m, 2 * to->count);
     for (uint64_t k = 0; k < own.count; k++) {
       const uint64_t n = to->length[k / 2], half = n / 2;
@@ -216,8 +216,8 @@ static void put_input(struct builder *m, const struct copies_target *target,
   heap_free(&m->s->heap, near, m->groups * sizeof *near);
 }
 
-/* A target; the values of its first input have `inner` elements, UINT64_MAX: any number.
- * Returns the length of its result. */
+/* Makes the data of a target. The values of its first input have `inner` elements; UINT64_MAX:
+ * any number. Returns the length of its result. */
 static uint64_t put_target(struct builder *m, const struct copies_target *target, uint64_t n,
                            uint64_t inner, bool spoiled) {
   struct runs runs[COPIES_INPUTS];

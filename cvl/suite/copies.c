@@ -1,5 +1,5 @@
-/* copies.c - makes random superoperators of copies: copies.h. Results
- * are numbered from RESULTS on, since parameters still appear.
+/* copies.c - makes random superoperators of copies: see copies.h. Results are numbered from
+ * RESULTS on, since parameters are still being added.
  */
 #include "cvl/suite/copies.h"
 
@@ -10,7 +10,7 @@ enum { RESULTS = 1000 };
 struct builder {
   struct suite *s;
   struct superop_case *c;
-  enum superop_kind kind; /* of what is copied */
+  enum superop_kind kind; /* kind of the elements */
   uint32_t params, nodes;
   uint32_t other; /* a scatter that is not the last, or NO_PARAM */
 };
@@ -53,14 +53,14 @@ static uint32_t suite_copies_constant(struct builder *m, enum superop_kind kind,
   return result;
 }
 
-/* A constant spread over the positions of a descriptor with one segment. */
+/* Adds a constant spread over the positions of a descriptor with one segment. */
 static uint32_t copies_spread(struct builder *m, enum superop_kind kind, int64_t x,
                               uint32_t over) {
   const uint32_t c = suite_copies_constant(m, kind, x);
   return copies_node(m, OPC_DIST, (enum type_word)kind, 2, OPERANDS(c, over));
 }
 
-/* The INDEX of runs. Its stride is a parameter, or 1. */
+/* Adds the INDEX of runs. Its stride is a parameter, or 1. */
 static uint32_t index_node(struct builder *m, struct copies_index *x, uint32_t each) {
   x->start = suite_copies_param(m, SUPEROP_INT);
   x->stride = copies_chance(m, 3) ? suite_copies_param(m, SUPEROP_INT) : NO_PARAM;
@@ -69,7 +69,7 @@ static uint32_t index_node(struct builder *m, struct copies_index *x, uint32_t e
   return copies_node(m, OPC_INDEX, TW_NONE, 3, OPERANDS(x->start, stride, x->runs));
 }
 
-/* The values of an input. */
+/* Adds the values of an input. */
 static uint32_t values(struct builder *m, const struct copies_target *target,
                        struct copies_input *p, uint32_t inner) {
   p->values = NO_PARAM;
@@ -92,7 +92,7 @@ static uint32_t values(struct builder *m, const struct copies_target *target,
       OPERANDS(p->values, i, p->source, p->positions == NO_PARAM ? p->near : p->positions));
 }
 
-/* What the first input is written over; NO_PARAM: an FPERMUTE writes zeros. */
+/* Adds the vector that the first input is written over. NO_PARAM: an FPERMUTE writes zeros. */
 static uint32_t background(struct builder *m, struct copies_target *target) {
   const bool is_zero = copies_chance(m, 2);
   target->previous = is_zero ? NO_PARAM : suite_copies_param(m, m->kind);
@@ -158,7 +158,8 @@ bool superop_copies_make(struct suite *s, struct arena *arena, const struct mixt
                            .params = c->params,
                            .nodes = c->nodes,
                            .outputs = c->outputs};
-  if (mix->wild && m.other == NO_PARAM && copies_chance(&m, 6)) { /* only checks */
+  /* a scatter whose result is not used, so that it only checks */
+  if (mix->wild && m.other == NO_PARAM && copies_chance(&m, 6)) {
     c->op.output_count = 0;
     c->nodes[m.nodes - 1].checked = true;
   }

@@ -56,8 +56,8 @@ static const int64_t int_specials[] = {
     0x5555555555555555,
 };
 
-/* The last ones depend on the width: see real_special. Two NaNs, of which no operation makes a
- * difference. */
+/* The last ones depend on the width: see real_special. There are two NaNs, which no operation
+ * distinguishes. */
 static const double real_specials[] = {
     0.0,     -0.0,  1.0,  -1.0,     0.5,       -0.5,          1.5,
     -1.5,    2.5,   -2.5, -2.6,     3.0,       -3.0,          0.1,
@@ -115,8 +115,8 @@ static int64_t data_random_int(struct rng *r, enum int_flavour f) {
 }
 
 enum real_flavour {
-  REAL_WIDE,    /* magnitudes 2^-20 .. 2^20, all mantissa bits: order of addition shows */
-  REAL_NEAR_1,  /* 0.5 .. 1.5: products that neither overflow nor vanish */
+  REAL_WIDE,    /* magnitudes 2^-20 .. 2^20, all mantissa bits: the order of addition shows */
+  REAL_NEAR_1,  /* 0.5 .. 1.5: products neither overflow nor vanish */
   REAL_HALVES,  /* -10.0, -9.5 ... 10.0: ties, exact halves */
   REAL_TEN,     /* -10 .. 10 */
   REAL_UNIT,    /* -1 .. 1 */
@@ -140,8 +140,8 @@ static double random_real(struct rng *r, enum cvl_elem e, enum real_flavour f) {
   return rng_one_in(r, 2) ? real_special(e, rng_next(r)) : sign * ldexp(1 + u, -2);
 }
 
-/* Sums and products of special values are mostly NaN, which hides the order: for those, and
- * for scans, a few special values among ordinary ones. */
+/* Fills values for reductions and scans. Sums and products of special values are mostly NaN,
+ * which hides the order, so there are only a few special values among ordinary ones. */
 static void fill_reals_to_combine(struct suite *s, enum cvl_op op, struct host_value *v) {
   enum cvl_elem e = (enum cvl_elem)v->elem;
   enum real_flavour f = op == OP_MUL ? REAL_NEAR_1 : REAL_WIDE;
@@ -167,7 +167,8 @@ static void fill_reals_to_combine(struct suite *s, enum cvl_op op, struct host_v
 }
 
 void data_fill_ties(struct suite *s, struct host_value *v) {
-  const double side = s->item->op == OP_MAX ? -1 : 1; /* of zero: where the others lie */
+  /* the side of zero on which the other values lie */
+  const double side = s->item->op == OP_MAX ? -1 : 1;
   const bool one_winner = rng_one_in(&s->rng, 2), nans = rng_one_in(&s->rng, 2);
   const uint64_t rare = one_winner ? 8 : rng_one_in(&s->rng, 2) ? 64 : 2000;
   for (uint64_t i = 0; i < v->n; i++) {
@@ -177,7 +178,7 @@ void data_fill_ties(struct suite *s, struct host_value *v) {
     }
     host_put_real(v, i, x);
   }
-  /* Among zeros that lose the one that decides. */
+  /* Puts the one zero that decides among zeros that do not. */
   if (v->n && one_winner) host_put_real(v, rng_below(&s->rng, v->n), -side * 0);
 }
 
@@ -194,7 +195,7 @@ static void fill_reals(struct suite *s, enum call_kind kind, enum cvl_op op,
 
 void data_fill(struct suite *s, enum call_kind kind, enum cvl_op op, struct host_value *v) {
   enum int_flavour f = (enum int_flavour)rng_below(&s->rng, INT_FLAVOURS);
-  uint64_t sparse = rng_one_in(&s->rng, 3) ? 20 : 2; /* a BOOL is set, or clear, one in ... */
+  uint64_t sparse = rng_one_in(&s->rng, 3) ? 20 : 2; /* how rare set, or clear, BOOLs are */
   bool rare = rng_one_in(&s->rng, 2);
   switch (elem_info((enum cvl_elem)v->elem)->klass) {
   case CLASS_INT:
@@ -221,7 +222,8 @@ const char *shape_name(enum shape shape) {
 static const uint64_t edges[] = {0, 1,    2, 3,  7,    8,  9, 1025, 31,
                                  1, 1023, 0, 33, 1024, 16, 5, 17};
 
-/* Length of the next segment when `left` elements are not yet in one; `k` counts segments. */
+/* Returns the length of the next segment if `left` elements are not in one yet. `k` counts
+ * segments. */
 static uint64_t next_length(struct rng *r, enum shape shape, uint64_t k, uint64_t left,
                             uint64_t n) {
   switch (shape) {

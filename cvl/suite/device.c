@@ -1,5 +1,5 @@
-/* device.c - memory of a device that others of the process use, too. Some other
- * here is the test: what it has there is what it was given a copy of.
+/* device.c - memory of a device that other parts of the process use, too. Here the test is such
+ * a part: it has copies there, which must keep their contents.
  */
 #include "cvl/suite/suite.h"
 
@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Whether the memory of the device at `data` holds h; by way of the host, or of a vector. */
+/* Whether the memory of the device at `data` contains h; read by the host, or as a vector. */
 static void check_device(struct suite *s, const void *data, const struct host_value *h,
                          const char *what) {
   struct host_value got = host_vector(&s->heap, (enum cvl_elem)h->elem, h->n);
@@ -31,7 +31,8 @@ static void check_device(struct suite *s, const void *data, const struct host_va
   s->b->release(s->ctx, &v);
 }
 
-/* The copy is another's: releasing the vector, later operations and `close` leave it alone. */
+/* The copy belongs to another user: releasing the vector, later operations and `close` must not
+ * change it. */
 static void device_there_and_back(struct suite *s, enum cvl_elem e, uint64_t n, bool closes) {
   struct host_value h = suite_numbers(s, e, n);
   struct cvl_value v;
@@ -56,7 +57,7 @@ static void device_there_and_back(struct suite *s, enum cvl_elem e, uint64_t n, 
   host_free(&s->heap, &h);
 }
 
-/* A result that is still being computed, and one that is no vector in memory yet. */
+/* Copies a result that is still being computed, and one that is not yet a vector in memory. */
 static void of_results(struct suite *s, uint64_t n) {
   struct host_value h = host_vector(&s->heap, s->int_elem, n);
   struct cvl_value start = cvl_scalar_int(s->int_elem, 3),
@@ -84,7 +85,7 @@ static void of_results(struct suite *s, uint64_t n) {
   host_free(&s->heap, &h);
 }
 
-/* Copies to so many new vectors that memory which has just been released is among theirs. */
+/* Copies to so many new vectors that they reuse memory which has just been released. */
 static void fill_what_is_free(struct suite *s, const struct host_value *h, const void *data) {
   enum { MOST = 100 };
   struct cvl_value fresh[MOST];
@@ -105,8 +106,7 @@ static void fill_what_is_free(struct suite *s, const struct host_value *h, const
   }
 }
 
-/* Four times v: by a sum that is released while it may be waiting to be computed.
- */
+/* Returns four times v, by a sum that is released while it may still have to be computed. */
 static bool four_times(struct suite *s, const struct cvl_value *v, struct cvl_value *out) {
   struct cvl_value sum, two[2] = {*v, *v};
   if (!s->b->apply(s->ctx, ++s->site, &CVL_CALL(CALL_ELEMENTWISE, OP_ADD, two[0], two[1]),
@@ -120,7 +120,7 @@ static bool four_times(struct suite *s, const struct cvl_value *v, struct cvl_va
   return ok || suite_fail(s, "elementwise failed");
 }
 
-/* Operations that wait write and read memory that is then a new vector's. */
+/* Operations that have not run yet write and read memory that is then a new vector's. */
 static void into_memory_still_read(struct suite *s, uint64_t n) {
   struct host_value h = suite_numbers(s, s->int_elem, n), got;
   struct cvl_value v, out;
@@ -148,7 +148,7 @@ static void into_memory_still_read(struct suite *s, uint64_t n) {
   host_free(&s->heap, &h);
 }
 
-/* Each allocation fails once; nothing is handed out then. */
+/* Each allocation fails once. Then nothing is exported. */
 static void device_without_memory(struct suite *s) {
   struct host_value h = suite_numbers(s, s->float_elem, 5000);
   struct cvl_value v, w;

@@ -1,11 +1,12 @@
-/* forms.c - every operation on operands in each of the forms that a back end may
- * have elements in (computed.c), more of them than a tile of a device.
+/* forms.c - every operation on operands in each of the forms in which a back end may have
+ * elements (computed.c). There are more elements than a tile of a device.
  */
 #include "cvl/suite/suite.h"
 
 enum { COUNT = 2500 };
 
-/* A brief run has a sixth of all forms, another one by each seed. */
+/* Whether a form is left out: a brief run has a sixth of all forms, which depend on the
+ * seed. */
 static bool is_left_out(struct suite *s) {
   return s->options->brief && !s->options->all_forms && !rng_one_in(&s->rng, 6);
 }
@@ -17,7 +18,7 @@ static void run_pair(struct suite *s, enum operand_form a, enum operand_form b,
   if (is_left_out(s)) return;
   const bool select = s->item->op == OP_SELECT;
   const enum operand_form forms[CALL_OPERANDS] = {select ? c : a, select ? a : b, b};
-  /* A device may do eight flags at once: those that are left end a tile. */
+  /* A device may do eight flags at once; the remaining ones are in the last tile. */
   enum { FLAGS = 8 * 2047 + 6 };
   const bool plain = a <= ALL_EQUAL_ELEMENTS && b <= ALL_EQUAL_ELEMENTS;
   const int n = s->item->klass == CLASS_BOOL && plain ? FLAGS : COUNT;
@@ -32,7 +33,8 @@ static void run_pair(struct suite *s, enum operand_form a, enum operand_form b,
   case_free(s, &t);
 }
 
-/* Of one operand each form several times: its descriptor is of one of several shapes. */
+/* Tries each form of one operand several times, since the descriptor it is made of has one of
+ * several shapes. */
 static void run_alone(struct suite *s) {
   enum { TIMES = 4 };
   for (int k = 0; k < TIMES * OPERAND_FORMS && !s->failed; k++)
@@ -73,22 +75,22 @@ static void forms_run_form(struct suite *s, int n, enum shape shape, enum operan
   case_free(s, &t);
 }
 
-/* How many elements in this shape: all of a device's thread that makes words of flags, several
- * tiles of lengths. */
+/* Returns the number of elements in this shape. It must exceed those of one thread of a device,
+ * which makes words of flags, or several tiles of lengths. */
 static int forms_elements_of(const struct suite *s, enum shape shape) {
   enum { FLAGS = 17000, LENGTHS = 9000 };
   if (shape == SHAPE_ONES) return LENGTHS;
   return s->item->kind == CALL_PACK && shape == SHAPE_ONE ? FLAGS : COUNT;
 }
 
-/* Scatters may be done otherwise if there are few elements. */
+/* Whether it is a scatter, which may use another way if there are few elements. */
 static bool is_scatter(const struct suite *s) {
   const enum cvl_op op = s->item->op;
   if (s->item->kind == CALL_REPLACE) return true;
   return s->item->kind == CALL_PERMUTE && op != OP_BPERMUTE && op != OP_BFPERMUTE;
 }
 
-/* Those of a few elements, of some hundred, and of more than a block. */
+/* Runs segments of a few elements, of some hundred, and of more than a block. */
 static void run_shapes(struct suite *s) {
   static const enum shape shapes[] = {SHAPE_ALTERNATE, SHAPE_FOURS, SHAPE_POWER, SHAPE_HUNDREDS,
                                       SHAPE_EDGES,     SHAPE_ONE,   SHAPE_ONES};
@@ -110,8 +112,8 @@ static void run_shapes(struct suite *s) {
   }
 }
 
-/* Scans of a segment that a block does in turns, of segments that several blocks do, and of
- * those that are done by several in a thread. */
+/* Runs scans of a segment that a block does in turns, of segments that several blocks do, and
+ * of segments of which a thread does several. */
 static void run_other_scans(struct suite *s) {
   static const struct {
     int n;
@@ -124,8 +126,8 @@ static void run_other_scans(struct suite *s) {
   }
 }
 
-/* Of short segments elements may be compared with each other, some at once and then what is
- * left. */
+/* Runs ranks of short segments, in which elements may be compared with each other, some at once
+ * and then the rest. */
 static void run_other_ranks(struct suite *s) {
   for (int form = STORED_ELEMENTS; form < OPERAND_FORMS && !s->failed; form++)
     forms_run_form(s, COUNT, SHAPE_SEVENS, (enum operand_form)form, STORED_INDEX);

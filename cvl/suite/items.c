@@ -1,5 +1,4 @@
-/* items.c - what the suite goes through: the list of items, made from the tables.
- */
+/* items.c - the list of the suite's items, made from the tables. */
 #include "cvl/suite/items.h"
 
 #include <stdlib.h>
@@ -25,8 +24,8 @@ static void add_chapter(struct item_list *list, const char *name, void (*run)(st
   snprintf(it->name, sizeof it->name, "%s", name);
 }
 
-/* The opcodes of a row of segmented.def. Operations that several rows have, those that combine,
- * are distinguished by its name. */
+/* Adds the opcodes of a row of segmented.def. Combining operations, which several rows have,
+ * get its name. */
 static void add_segmented(struct item_list *list, enum call_kind kind, const char *name) {
   for (int i = 0; i < OPC_COUNT; i++) {
     const struct opcode_info *info = opcode_info((enum opcode)i);
@@ -122,14 +121,15 @@ bool item_matches(const struct item *it, const char *only) {
   return !only || (strncmp(it->name, only, n) == 0 && (it->name[n] == 0 || it->name[n] == '.'));
 }
 
-/* Chapters of superoperators have a name of their own, without a class. */
+/* Whether two items are of one operation. Chapters of superoperators have a name of their own,
+ * without a class. */
 static bool same_operation(const struct item *a, const struct item *b) {
   const size_t length = strcspn(a->name, ".");
   return a->run == NULL && b->run == NULL && strcspn(b->name, ".") == length &&
          memcmp(a->name, b->name, length) == 0;
 }
 
-/* How many operations are before the item, and its index within its own. */
+/* Returns how many operations come before the item, and its index within its own. */
 static size_t turn_of(const struct item_list *list, size_t i) {
   size_t turn = 0;
   for (size_t k = 1; k <= i; k++) turn += !same_operation(&list->items[k - 1], &list->items[k]);

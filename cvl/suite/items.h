@@ -11,13 +11,15 @@ struct item_list {
   struct item items[ITEMS_MAX];
 };
 
-/* All elementwise and combining rows of the tables, all moving operations, all chapters. */
+/* Makes items of all elementwise and combining rows of the tables, all moving operations, and
+ * all chapters. */
 void items_make(struct item_list *);
-/* Whether the item is named: "ADD_SCAN.FLOAT", or "ADD_SCAN" for all classes. NULL: all. */
+/* Whether `only` names the item: "ADD_SCAN.FLOAT", or "ADD_SCAN" for all classes. NULL names
+ * all. */
 bool item_matches(const struct item *, const char *only);
-/* Whether the options ask for the item at this index: it matches and is of the shard. The
- * classes of an operation are in different shards, and operations begin with a different one in
- * turn. */
+/* Whether the options ask for the item at this index: it matches and belongs to the shard. The
+ * classes of an operation are in different shards, and consecutive operations begin with
+ * different ones. */
 bool item_wanted(const struct item_list *, size_t i, const struct conformance_options *);
 
 #endif

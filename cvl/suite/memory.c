@@ -1,5 +1,5 @@
-/* memory.c - chapters on what must not depend on circumstances: the bits of a
- * function on the position of its argument, the process on the memory it asks for.
+/* memory.c - chapters on things that must not depend on circumstances: the bits of a function
+ * on the position of its argument, and the process on its memory.
  */
 #include "cvl/suite/suite.h"
 
@@ -21,7 +21,7 @@ static bool memory_apply(struct suite *s, enum cvl_op op, const struct host_valu
   return ok;
 }
 
-/* The function of x[first ..] must have the bits it has within the whole of x. */
+/* Checks that the function of x[first ..] has the bits it has within the whole of x. */
 static void check_tail(struct suite *s, enum cvl_op op, const struct host_value *x,
                        const struct host_value *y, uint64_t first, uint64_t n) {
   size_t bytes = elem_info((enum cvl_elem)x->elem)->bytes;
@@ -65,7 +65,7 @@ static bool expect_memory_fault(struct suite *s, uint64_t site) {
                     e.value);
 }
 
-/* from_host with each allocation failing in turn. */
+/* Calls from_host with each allocation failing in turn. */
 static void sweep_from_host(struct suite *s, const struct host_value *h) {
   for (uint64_t n = 1; n < 100 && !s->failed; n++) {
     struct cvl_value v;
@@ -93,7 +93,8 @@ static struct host_value some_ints(struct suite *s, uint64_t n) {
   return h;
 }
 
-/* The recent peak begins with what is live, and follows it; the other one stays. */
+/* Checks the recent peak, which begins with what is live and follows it. The other peak
+ * stays. */
 static void expect_recent_peak(struct suite *s, uint64_t peak) {
   if (!s->b->restart_peak) return;
   struct host_value h = some_ints(s, 10000);
@@ -114,10 +115,10 @@ static void expect_recent_peak(struct suite *s, uint64_t peak) {
   }
 }
 
-/* Doubles a vector again and again, keeping all, until the limit says no; and then works on. A
- * sum, since a back end may have better things to do with DIST than to take memory. */
+/* Doubles a vector again and again, keeping all, until the limit refuses, and then works on. It
+ * doubles by a sum, since a back end might execute DIST without taking memory. */
 static void fill_memory(struct suite *s, uint64_t limit) {
-  enum { MOST = 512, N = 10000 }; /* enough for 64 processes, each with its own of them */
+  enum { MOST = 512, N = 10000 }; /* enough for 64 processes, each with an index of its own */
   struct cvl_value held[MOST], out, v, d = cvl_one_segment(N);
   int64_t zero[2] = {0, 0};
   int count = 0;
@@ -163,7 +164,7 @@ static void fill_memory(struct suite *s, uint64_t limit) {
 
 void chapter_memory(struct suite *s) {
   const uint64_t limit = 400000;
-  enum { RANKS = 16 }; /* of which each has a limit of its own */
+  enum { RANKS = 16 }; /* each process has a limit of its own */
   struct host_value big = host_vector(&s->heap, CVL_BOOL, RANKS * limit + 1);
   struct host_value lengths = shape_make(s, SHAPE_POWER, 1000);
   struct cvl_value v;

@@ -1,5 +1,5 @@
-/* own.c - what each of several processes reads by itself: every element is one
- * process's, in the order of processes.
+/* own.c - elements that each of several processes reads by itself. Every element belongs to one
+ * process, in the order of processes.
  */
 #include "cvl/suite/suite.h"
 
@@ -10,8 +10,8 @@ static bool suite_own_range(struct suite *s, const struct cvl_value *v, uint64_t
          suite_fail(s, "own_range failed");
 }
 
-/* Ranges of all processes follow each other, and end with the value. Processes differ in their
- * own numbers: all see the same ranges. */
+/* Checks that the ranges of all processes follow each other, and end with the value. All
+ * processes see the same ranges, although `mine` differs. */
 static void cover(struct suite *s, const uint64_t mine[2], uint64_t n) {
   const unsigned self = s->b->processes->process(s->ctx);
   uint64_t end = 0, theirs[2];
@@ -25,8 +25,8 @@ static void cover(struct suite *s, const uint64_t mine[2], uint64_t n) {
   if (end != n) suite_fail(s, "the processes have %d of %d elements", (int)end, (int)n);
 }
 
-/* Elements or segments of a range, in two chunks. Processes may have different numbers of them.
- */
+/* Reads the elements or segments of a range, in two chunks. Processes may have different
+ * numbers of them. */
 static bool read_two(struct suite *s, const struct cvl_value *v, const uint64_t range[2],
                      size_t bytes, char *to) {
   const uint64_t half = range[1] / 3;
@@ -46,7 +46,8 @@ static bool has_range(struct suite *s, const struct cvl_value *v, const struct h
   return same;
 }
 
-/* What processes with lower numbers have in all; nobody gets that if one cannot go on. */
+/* Checks the sum over processes with lower numbers, which nobody gets if one of them cannot go
+ * on. */
 static void own_sums_before(struct suite *s) {
   const uint64_t p = s->b->processes->process(s->ctx);
   uint64_t before = UINT64_MAX, none = 7;
@@ -58,7 +59,7 @@ static void own_sums_before(struct suite *s) {
     suite_fail(s, "what process 0 said did not stop the others");
 }
 
-/* Takes v. */
+/* Releases v. */
 static void own_read_own(struct suite *s, struct cvl_value v, const struct host_value *h) {
   uint64_t range[2];
   s->cases++;
@@ -85,7 +86,7 @@ static bool resolved(struct suite *s, const struct cvl_value *v) {
   return s->b->resolve(s->ctx, &size) || suite_fail(s, "resolve failed");
 }
 
-/* What PACK has made: processes may have any numbers of its elements. */
+/* Reads a result of PACK, of which processes may have any numbers of elements. */
 static void read_packed(struct suite *s, struct host_value d) {
   struct host_value x = suite_numbers(s, s->float_elem, d.total), *const both[] = {&x, &d};
   struct packed_operands packing;
@@ -101,7 +102,7 @@ static void read_packed(struct suite *s, struct host_value d) {
   if (!s->failed) suite_no_error(s);
 }
 
-/* After a fault all are refused. */
+/* After a fault all processes are refused. */
 static void own_refused(struct suite *s) {
   const struct cvl_size one = {1, 0}, two = {2, 0};
   const struct cvl_value v = cvl_scalar_bool(false);

@@ -1,7 +1,7 @@
-/* packed.c - operands that are results of PACK by the same flags, out of vectors
- * with other elements between theirs: a back end may not know yet how long they are.
+/* packed.c - operands that are results of PACK by the same flags, out of vectors that have
+ * other elements between those. A back end may not know yet how long they are.
  *
- * Some segments begin with elements that are not kept; or, in every third case, none do.
+ * Some segments begin with elements that are not kept; in every third case, none do.
  */
 #include "cvl/suite/suite.h"
 
@@ -42,7 +42,7 @@ bool packed_begin(struct suite *s, const struct host_value *segments, uint64_t n
   return p->all.total > 1 && upload_flags(s, p) && suite_upload(s, &p->all, false, &p->d);
 }
 
-/* The elements of v, each segment behind others: copies, which mean nothing. */
+/* Makes the elements of v, with others before each segment: copies, which have no meaning. */
 static struct host_value packed_with_others(struct suite *s, const struct packed_operands *p,
                                             const struct host_value *v) {
   struct host_value x = host_vector(&s->heap, (enum cvl_elem)v->elem, p->all.total);
@@ -56,7 +56,7 @@ static struct host_value packed_with_others(struct suite *s, const struct packed
   return x;
 }
 
-/* What PACK gives: a vector and its descriptor. */
+/* Uploads the result of PACK: a vector and its descriptor. */
 static bool suite_packed_upload(struct suite *s, const struct packed_operands *p,
                                 const struct host_value *v,
                                 struct cvl_value out[CALL_RESULTS]) {

@@ -1,5 +1,5 @@
-/* run.c - one case on the back end: in every presentation, compared with the
- * oracle; and with every allocation failing in turn.
+/* run.c - runs one case on the back end, in every presentation, and compares it with the
+ * oracle; then with every allocation failing in turn.
  */
 #include "cvl/suite/suite.h"
 
@@ -8,16 +8,16 @@
 #include <string.h>
 
 enum ownership {
-  BORROWED,   /* the operation may only read */
+  BORROWED,   /* the operation may only read the operand */
   OWNED,      /* it takes the only reference */
-  OWNED_HELD, /* it takes a reference, but not the only one: must not write */
+  OWNED_HELD, /* it takes a reference, but not the only one, and must not write */
   OWNERSHIPS
 };
 
-/* In which form operands come, where they have several: in the second half those that
- * operations compute are computed. */
+/* The forms of operands that have several. In the second half, operands that operations can
+ * compute are computed. */
 enum { STORED, STORED_OTHERWISE, COMPUTED, COMPUTED_OTHERWISE, FORMS };
-/* Behind the others: with lengths that may be deferred; slices of more. */
+/* Two more forms: with lengths that may be deferred, and slices of longer values. */
 enum { PACKED = FORMS, SLICED };
 
 struct presentation {
@@ -25,7 +25,7 @@ struct presentation {
   enum ownership ownership;
 };
 
-/* The uploaded operands, and what the suite itself still holds of them. */
+/* The uploaded operands, and those that the suite itself still holds. */
 struct uploaded {
   struct cvl_call call;
   struct cvl_value held[CALL_OPERANDS];
@@ -37,7 +37,8 @@ static void fused_release_held(struct suite *s, struct uploaded *u) {
   u->holds = 0;
 }
 
-/* The descriptor, or vector, by which operands are packed: one of the first; NULL: none. */
+/* Returns the descriptor, or vector, by which operands are packed: one of the first. NULL:
+ * none. */
 static const struct host_value *packed_by(struct suite *s, const struct test_case *t) {
   const struct host_value *by = NULL;
   for (unsigned i = 0; i < t->call.count; i++) {
@@ -64,8 +65,8 @@ static bool fused_upload_one(struct suite *s, const struct test_case *t, struct 
   return suite_upload(s, h, p.form % 2, v);
 }
 
-/* Uploads all operands. An alias is the value of the earlier operand with one more reference,
- * so that every operand has one reference to give away or to keep. */
+/* Uploads all operands. An alias is the value of the earlier operand with one more reference.
+ * So every operand has one reference to give away or to keep. */
 static bool fused_upload_with(struct suite *s, const struct test_case *t, struct presentation p,
                               const struct packed_operands *packing, struct uploaded *u) {
   *u = (struct uploaded){.call = {.kind = t->call.kind,
@@ -111,7 +112,7 @@ static bool upload_all(struct suite *s, const struct test_case *t, struct presen
   return ok;
 }
 
-/* What is still held must hold what it held. */
+/* Checks that operands which the suite still holds have kept their values. */
 static bool operands_unchanged(struct suite *s, const struct test_case *t,
                                const struct uploaded *u) {
   for (unsigned i = 0; i < u->holds; i++) {
@@ -125,8 +126,8 @@ static bool operands_unchanged(struct suite *s, const struct test_case *t,
   return true;
 }
 
-/* Results that need not agree in every bit with the oracle must with themselves: their digest
- * is compared between numbers of threads. */
+/* Adds to the digest of results that may differ from the oracle in some bits. It must be the
+ * same for all numbers of threads. */
 static void digest_add(struct suite *s, const struct host_value *v) {
   for (uint64_t i = 0; i < v->n; i++) {
     double x = host_real(v, i);
@@ -138,7 +139,7 @@ static void digest_add(struct suite *s, const struct host_value *v) {
 
 /* ---- elements one by one ---- */
 
-/* The element as a scalar of the host. */
+/* Returns the element as a scalar of the host. */
 static struct cvl_value fused_element(const struct host_value *v, uint64_t i) {
   struct cvl_value x = {.form = CVL_SCALAR, .elem = v->elem};
   size_t bytes = elem_info((enum cvl_elem)v->elem)->bytes;
@@ -146,8 +147,8 @@ static struct cvl_value fused_element(const struct host_value *v, uint64_t i) {
   return x;
 }
 
-/* An elementwise case by cvl_scalar_op, which folds constants and must agree as back ends do;
- * form HOST_NOTHING for other kinds and for faults. */
+/* Executes an elementwise case by cvl_scalar_op, which folds constants and must agree with back
+ * ends. The form is HOST_NOTHING for other kinds and for faults. */
 static struct host_value fused_fold(struct suite *s, const struct test_case *t,
                                     const struct oracle_outcome *want) {
   enum { MOST = 2000 };
@@ -203,7 +204,7 @@ static bool compare_results(struct suite *s, const struct test_case *t,
   return true;
 }
 
-/* The fault must be there, be the right one, and then be gone. */
+/* Expects the fault: it must be there, be the right one, and then be gone. */
 static bool fused_expect_fault(struct suite *s, const struct cvl_error *want) {
   struct cvl_error got;
   if (!s->b->check(s->ctx, true, &got)) {
@@ -266,7 +267,7 @@ static void run_presentation(struct suite *s, const struct test_case *t,
   s->where[length] = 0;
 }
 
-/* One of the forms, or of the two of `form`. */
+/* Returns one of the forms at random, or one of the two of `form`. */
 static unsigned one_form(struct suite *s, const struct test_case *t, unsigned form) {
   const uint64_t other = t->in_forms ? 0 : rng_below(&s->rng, 4);
   if (other == 1) return PACKED;
@@ -289,7 +290,7 @@ void case_run(struct suite *s, struct test_case *t, bool variants) {
                                    (enum ownership)rng_below(&s->rng, OWNERSHIPS)};
   struct host_value folded = fused_fold(s, t, &want);
   if (s->failed) {
-    /* said already */
+    /* it has been reported */
   } else if (!variants) {
     run_presentation(s, t, &want, &folded, one);
   } else {
@@ -306,7 +307,7 @@ void case_run(struct suite *s, struct test_case *t, bool variants) {
 
 /* ---- failing allocations ---- */
 
-/* One attempt with allocation n failing. True if the operation asked for fewer. */
+/* Makes one attempt with allocation n failing. True if the operation asked for fewer. */
 static bool fused_sweep_step(struct suite *s, const struct test_case *t,
                              const struct oracle_outcome *want, struct presentation p,
                              uint64_t n) {

@@ -1,5 +1,5 @@
-/* shared.c - memory that host and back end have in common: borrowed operands,
- * elements that the host writes into it, and elements that are lent.
+/* shared.c - memory that host and back end share: imported operands, elements that the host
+ * writes into it, and exported elements.
  */
 #include "cvl/suite/suite.h"
 
@@ -14,7 +14,7 @@
 struct lent {
   struct suite *suite;
   char *pages;
-  size_t bytes; /* of all pages; the last one cannot be touched */
+  size_t bytes; /* bytes of all pages; the last page cannot be accessed */
 };
 
 static void shared_end_export(void *with) {
@@ -24,7 +24,7 @@ static void shared_end_export(void *with) {
   free(l);
 }
 
-/* The elements right before a page that cannot be read. */
+/* Puts the elements right before a page that cannot be read. */
 static char *protect(struct suite *s, const struct host_value *h, struct lent *l) {
   const size_t page = (size_t)sysconf(_SC_PAGESIZE), bytes = host_bytes(h);
   const size_t readable = (bytes + page - 1) / page * page;
@@ -34,7 +34,7 @@ static char *protect(struct suite *s, const struct host_value *h, struct lent *l
   if (l->pages == MAP_FAILED) return NULL;
   char *const data = l->pages + readable - bytes;
   memcpy(data, h->data, bytes);
-  /* Of no pages QEMU's mprotect fails. */
+  /* QEMU's mprotect fails if there are no pages. */
   const bool good = (readable == 0 || mprotect(l->pages, readable, PROT_READ) == 0) &&
                     mprotect(l->pages + readable, page, PROT_NONE) == 0;
   return good ? data : NULL;
@@ -77,7 +77,7 @@ static void check_borrowed(struct suite *s, const struct host_value *h, const vo
   if (calls != 1) suite_fail(s, "the lender was called %d times", calls);
 }
 
-/* Of every length around a row, aligned and not. */
+/* Imports vectors of every length around a row, aligned and not. */
 static void borrow_any(struct suite *s, enum cvl_elem e) {
   const size_t each = elem_info(e)->bytes;
   for (uint64_t n = 0; n < 40 && !s->failed; n++) {
@@ -94,7 +94,7 @@ static void borrow_any(struct suite *s, enum cvl_elem e) {
   }
 }
 
-/* Called, too, where there is no memory for it, and when the context is closed. */
+/* The notice is called, too, if there is no memory, and when the context is closed. */
 static void borrow_to_the_end(struct suite *s) {
   struct host_value h = suite_numbers(s, s->float_elem, 1000);
   struct cvl_value v;
@@ -112,7 +112,7 @@ static void borrow_to_the_end(struct suite *s) {
     if (!fault && !ok) suite_fail(s, "import failed");
     if (ok) s->b->release(s->ctx, &v);
   }
-  for (int i = 0; i < 3 && !s->failed; i++, expected++) { /* not released */
+  for (int i = 0; i < 3 && !s->failed; i++, expected++) { /* some are not released */
     if (!s->b->sharing->import_vector(s->ctx, ++s->site, s->float_elem, h.n, h.data,
                                       (struct cvl_notice){shared_count, &calls}, &v)) {
       suite_fail(s, "import failed");
@@ -128,7 +128,7 @@ static void borrow_to_the_end(struct suite *s) {
 
 /* ---- elements that the host writes ---- */
 
-/* What the filler writes, and how often it has been asked for each element: by any thread. */
+/* A filler, which counts how often it has been asked for each element, by any thread. */
 struct made {
   const struct host_value *elements;
   _Atomic unsigned char *asked;
@@ -171,7 +171,7 @@ static void fill_offsets(void *with, uint64_t first, uint64_t n, void *to) {
   memcpy(to, offsets + first, (size_t)n * sizeof *offsets);
 }
 
-/* Made, and made by segdes_from_host: the same lengths and total. */
+/* Compares a generated descriptor with one of segdes_from_host: the same lengths and total. */
 static void generate_segdes(struct suite *s, enum shape shape, uint64_t n) {
   struct host_value h = shape_make(s, shape, n), got;
   int64_t *offsets = calloc(h.n + 1, sizeof *offsets);
@@ -214,7 +214,7 @@ static void generate_without_memory(struct suite *s) {
   host_free(&s->heap, &h);
 }
 
-/* ---- lending ---- */
+/* ---- exports ---- */
 
 static void check_export(struct suite *s, const struct cvl_export *exported,
                          const struct host_value *h) {
@@ -222,7 +222,7 @@ static void check_export(struct suite *s, const struct cvl_export *exported,
     suite_fail(s, "what was exported changed");
 }
 
-/* A vector of the back end's own: -x, computed. */
+/* Returns a vector that the back end has computed: -x. */
 static bool negated(struct suite *s, struct host_value *h, struct cvl_value *out) {
   struct cvl_value v, two[2];
   struct cvl_value zero = cvl_scalar_int(s->int_elem, 0), d = cvl_one_segment(h->n), zeros;
@@ -237,8 +237,8 @@ static bool negated(struct suite *s, struct host_value *h, struct cvl_value *out
          suite_fail(s, "elementwise failed");
 }
 
-/* An operation that owns what is lent must leave it alone, and so must whoever gets memory
- * after it was released. */
+/* An operation that owns an exported vector must not change it. Neither may vectors that get
+ * memory after it was released. */
 static void use_what_is_lent(struct suite *s, struct cvl_value v, const struct host_value *h,
                              const struct cvl_export *exported) {
   struct cvl_value out, two[2];
@@ -292,8 +292,7 @@ static void shared_lend(struct suite *s, uint64_t n, bool closes) {
   host_free(&s->heap, &h);
 }
 
-/* What is lent counts until its vector is released, what is borrowed takes no more than that.
- */
+/* An exported vector counts until it is released. An imported one takes no more than that. */
 static void within_a_limit(struct suite *s) {
   enum { LIMIT = 1 << 20, LENT = 30, ELEMENTS = 16000, BORROWED = 20000 };
   struct host_value h = host_vector(&s->heap, s->int_elem, ELEMENTS);

@@ -1,5 +1,5 @@
-/* slices.c - values cut and put together again: slices, of which any operand may be
- * one; vectors that are filled chunk by chunk; concatenated descriptors.
+/* slices.c - slices, which any operand may be; vectors that are filled chunk by chunk; and
+ * concatenated descriptors.
  */
 #include "cvl/suite/suite.h"
 
@@ -12,7 +12,7 @@ static struct host_value host_like(struct suite *s, const struct host_value *h, 
                                 : host_vector(&s->heap, (enum cvl_elem)h->elem, n);
 }
 
-/* Elements or segments first .. first + n of h go to those from `at` on. */
+/* Copies elements or segments first .. first + n of h to those from `at` on. */
 static void put_range(struct host_value *to, uint64_t at, const struct host_value *h,
                       uint64_t first, uint64_t n) {
   for (uint64_t i = 0; i < n; i++) host_copy(to, at + i, h, first + i);
@@ -32,7 +32,7 @@ static struct host_value host_range(struct suite *s, const struct host_value *h,
   return range;
 }
 
-/* A range of 0 .. all, the whole and the ends of it sometimes. */
+/* Draws a range of 0 .. all, sometimes the whole or one of its ends. */
 static void draw_range(struct suite *s, uint64_t all, uint64_t *first, uint64_t *n) {
   *first = rng_one_in(&s->rng, 4) ? 0 : rng_below(&s->rng, all + 1);
   const uint64_t left = all - *first;
@@ -59,7 +59,7 @@ static bool slices_slice(struct suite *s, const struct cvl_value *v, uint64_t fi
 
 /* ---- operands that are slices, or vectors filled with one ---- */
 
-/* Elements that an operand would not have, zeros among them; short segments. */
+/* Draws elements that an operand would not have, zeros among them, and short segments. */
 static void draw_others(struct suite *s, struct host_value *h, uint64_t first, uint64_t n) {
   struct host_value drawn = h->form == HOST_SEGDES
                                 ? host_segdes(&s->heap, n)
@@ -74,7 +74,7 @@ static void draw_others(struct suite *s, struct host_value *h, uint64_t first, u
   host_free(&s->heap, &drawn);
 }
 
-/* A vector that is filled, which is a CVL_VECTOR even with one element: v becomes that. */
+/* Fills a vector with v, which is replaced by it. It is a CVL_VECTOR even with one element. */
 static bool slices_refill(struct suite *s, const struct host_value *h, struct cvl_value *v) {
   struct cvl_value filled;
   if (!s->b->slices->allocate(s->ctx, ++s->site, (enum cvl_elem)h->elem, h->n, &filled))
@@ -107,7 +107,7 @@ bool suite_upload_slice(struct suite *s, const struct host_value *h, struct cvl_
 
 /* ---- slices themselves ---- */
 
-/* An operation that takes the only reference to a slice must leave the base alone. */
+/* An operation that takes the only reference to a slice must leave the base unchanged. */
 static void give_slice(struct suite *s, struct cvl_value v) {
   const bool real = elem_info((enum cvl_elem)v.elem)->klass == CLASS_FLOAT;
   struct cvl_value out;
@@ -119,7 +119,7 @@ static void give_slice(struct suite *s, struct cvl_value v) {
     suite_fail(s, "elementwise failed");
 }
 
-/* Lent, if it can be, with the right elements. */
+/* Exports a slice, if that is possible. It must have the right elements. */
 static void lend_slice(struct suite *s, const struct cvl_value *v,
                        const struct host_value *want) {
   struct cvl_export exported;
@@ -129,7 +129,7 @@ static void lend_slice(struct suite *s, const struct cvl_value *v,
   exported.end.call(exported.end.with);
 }
 
-/* A slice of a slice, when the one that it was cut from is gone. */
+/* Takes a slice of a slice, after the one that it was cut from is gone. */
 static void slice_again(struct suite *s, struct cvl_value v, const struct host_value *h) {
   uint64_t first, n;
   struct cvl_value out;
@@ -146,7 +146,7 @@ static void slice_again(struct suite *s, struct cvl_value v, const struct host_v
   host_free(&s->heap, &want);
 }
 
-/* `keeps`: v is still the caller's, else it is released while its slice is used. */
+/* `keeps`: v stays the caller's, else it is released while its slice is used. */
 static void slice_one(struct suite *s, struct cvl_value v, const struct host_value *h,
                       bool keeps) {
   uint64_t first, n;
@@ -169,7 +169,7 @@ static void slice_one(struct suite *s, struct cvl_value v, const struct host_val
   s->where[length] = 0;
 }
 
-/* Several slices of a value, the last after its release. */
+/* Takes several slices of a value, the last after its release. */
 static void slice_value(struct suite *s, struct cvl_value v, const struct host_value *h) {
   enum { SLICES = 4 };
   for (int i = 0; i < SLICES && !s->failed; i++) {
@@ -188,7 +188,7 @@ static void slice_stored(struct suite *s, struct host_value h, bool other) {
   host_free(&s->heap, &h);
 }
 
-/* Of elements that a back end may compute where they are needed. */
+/* Takes slices of elements that a back end may compute where they are needed. */
 static void slice_computed(struct suite *s, struct host_value h) {
   for (int form = ALL_EQUAL_ELEMENTS; form < OPERAND_FORMS && h.n > 1 && !s->failed; form++) {
     struct computed c;
@@ -200,7 +200,7 @@ static void slice_computed(struct suite *s, struct host_value h) {
   host_free(&s->heap, &h);
 }
 
-/* Sizes that were deferred: of a result of PACK, and its descriptor. */
+/* Takes slices of values whose sizes were deferred: a result of PACK, and its descriptor. */
 static void slice_packed(struct suite *s, struct host_value d) {
   struct host_value x = suite_numbers(s, s->float_elem, d.total), *const both[] = {&x, &d};
   struct packed_operands packing;
@@ -226,7 +226,7 @@ static void slice_packed(struct suite *s, struct host_value d) {
 
 typedef bool attempt(struct suite *, const struct cvl_value *operands, struct cvl_value *out);
 
-/* Allocation 1, 2, 3 ... of the attempt fails, until none is left to fail. */
+/* Makes allocation 1, 2, 3 ... of the attempt fail, until none is left to fail. */
 static void slices_sweep(struct suite *s, attempt *try, const struct cvl_value *operands) {
   enum { MOST = 100 };
   bool done = false;
@@ -299,7 +299,7 @@ void chapter_slices(struct suite *s) {
 
 /* ---- vectors that are filled ---- */
 
-/* A chunk of h, in one of the forms that a result may have. */
+/* Uploads a chunk of h, in one of the forms that a result may have. */
 static bool upload_chunk(struct suite *s, const struct host_value *h, struct cvl_value *out) {
   if (s->b->slices && rng_one_in(&s->rng, 3)) return suite_upload_slice(s, h, out);
   return suite_upload(s, h, rng_one_in(&s->rng, 2), out);
@@ -316,8 +316,7 @@ static void fill_chunk(struct suite *s, const struct cvl_value *target, uint64_t
   if (keeps) s->b->release(s->ctx, &v);
 }
 
-/* By chunks of up to so many elements, in any order: `chunks` of them, bounded by their starts.
- */
+/* Fills in `chunks` chunks, in any order, which are bounded by their starts. */
 static void fill_all(struct suite *s, const struct cvl_value *target,
                      const struct host_value *h, uint64_t chunks) {
   uint64_t *starts = heap_alloc(&s->heap, (chunks + 1) * sizeof *starts);
@@ -374,7 +373,7 @@ void chapter_fill(struct suite *s) {
 
 enum { MOST_DESCRIPTORS = 101 };
 
-/* Of one length, if `equal`, or all empty; else in any shape. */
+/* Draws a descriptor: of one length, if `equal`, or all empty, else in any shape. */
 static struct host_value draw_descriptor(struct suite *s, bool equal) {
   const uint64_t n = rng_below(&s->rng, 60);
   if (!equal && rng_one_in(&s->rng, 5))
@@ -386,7 +385,7 @@ static struct host_value draw_descriptor(struct suite *s, bool equal) {
   return d;
 }
 
-/* The result of n descriptors, which are freed. */
+/* Checks the concatenation of n descriptors, and frees them. */
 static void concatenate_all(struct suite *s, uint64_t n, struct host_value *h) {
   struct host_value all;
   struct cvl_value v[MOST_DESCRIPTORS] = {{0}}, out;
@@ -421,8 +420,9 @@ static void slices_concatenate(struct suite *s, uint64_t n, bool equal) {
   concatenate_all(s, n, h);
 }
 
-/* Many segments of one length behind those of other lengths, more than a launch may have as
- * arguments; without those one descriptor, of many segments of several lengths. */
+/* Concatenates many segments of one length behind those of other lengths, in more descriptors
+ * than a launch may have as arguments. Without `before`, there is one descriptor with many
+ * segments of several lengths. */
 static void concatenate_long(struct suite *s, uint64_t before) {
   enum { SEGMENTS = 5000 };
   struct host_value h[MOST_DESCRIPTORS];
@@ -439,7 +439,7 @@ static void concatenate_long(struct suite *s, uint64_t before) {
   concatenate_all(s, before + 1, h);
 }
 
-/* A total that is no length, at this segment of descriptors of so many. */
+/* Expects that the total does not fit a length, at this segment of n descriptors. */
 static void slices_expect_total(struct suite *s, const struct cvl_value *all, uint64_t n,
                                 int64_t position) {
   struct cvl_value out;

@@ -1,6 +1,6 @@
-/* sub.c - sub-contexts, one after the other on this thread: what they read and fill
- * of their parent, and what is their own. That several threads work at once, back ends test
- * themselves.
+/* sub.c - sub-contexts, one after the other on this thread: the values that they read and fill
+ * of their parent, and their own values. Back ends themselves test that several threads work at
+ * once.
  */
 #include "cvl/suite/suite.h"
 
@@ -8,7 +8,7 @@
 
 enum { SUBS = 3, CHUNKS = 10 };
 
-/* The context that the suite uses, for a while. */
+/* Sets the context that the suite uses, for a while. */
 static struct cvl_context *sub_use(struct suite *s, struct cvl_context *ctx) {
   struct cvl_context *before = s->ctx;
   s->ctx = ctx;
@@ -24,7 +24,7 @@ static struct cvl_context *sub_open_one(struct suite *s) {
 struct parent {
   struct host_value values, segments, wanted; /* wanted: the scan of values in segments */
   struct cvl_value v, d, target;
-  struct cvl_value all_v, all_d; /* put together from values of sub-contexts */
+  struct cvl_value all_v, all_d; /* concatenated from values of sub-contexts */
 };
 
 static bool make_parent(struct suite *s, enum shape shape, uint64_t n, struct parent *p) {
@@ -56,7 +56,7 @@ static void free_parent(struct suite *s, struct parent *p) {
   host_free(&s->heap, &p->wanted);
 }
 
-/* The current sub-context. */
+/* Checks that the current sub-context holds nothing. */
 static void holds_nothing(struct suite *s) {
   struct cvl_error e;
   if (s->b->check(s->ctx, true, &e)) suite_fail(s, "fault %s", fault_name(e.kind));
@@ -64,8 +64,8 @@ static void holds_nothing(struct suite *s) {
   if (live) suite_fail(s, "%" PRIu64 " bytes are live in a sub-context", live);
 }
 
-/* Segments first .. first + n, whose elements begin at `start`, in the current sub-context;
- * where they end. */
+/* Scans segments first .. first + n, whose elements begin at `start`, in the current
+ * sub-context. Returns where they end. */
 static uint64_t sub_scan_chunk(struct suite *s, const struct parent *p, uint64_t first,
                                uint64_t n, uint64_t start) {
   const struct cvl_backend *b = s->b;
@@ -85,7 +85,7 @@ static uint64_t sub_scan_chunk(struct suite *s, const struct parent *p, uint64_t
   return start + length;
 }
 
-/* Its own fault, which nobody else sees, and a value that nobody frees. */
+/* Makes a fault, which only this sub-context sees, and a value that is never freed. */
 static void fail_in(struct suite *s, struct cvl_context *sub, struct cvl_context *other) {
   struct cvl_value zeros, out, two[2];
   struct cvl_error e;
@@ -118,7 +118,7 @@ static void sub_run_chunks(struct suite *s, const struct parent *p,
   }
 }
 
-/* The parent puts values of sub-contexts together, which no thread is in. */
+/* The parent concatenates values of sub-contexts that no thread is in. */
 static void sub_gather(struct suite *s, struct parent *p,
                        struct cvl_context *const subs[SUBS]) {
   const struct cvl_backend *b = s->b;
@@ -180,7 +180,7 @@ static bool take_large(struct suite *s, struct cvl_context *ctx, struct cvl_valu
          suite_fail(s, "there is no memory for %d bytes", (int)LARGE);
 }
 
-/* While another one holds so much. */
+/* Takes too much, while another context holds so much. */
 static void take_too_much(struct suite *s, struct cvl_context *ctx) {
   struct cvl_value v;
   struct cvl_error e;
@@ -188,7 +188,8 @@ static void take_too_much(struct suite *s, struct cvl_context *ctx) {
   if (!s->b->check(ctx, true, &e) || e.kind != CVL_E_MEMORY) suite_fail(s, "no MEMORY fault");
 }
 
-/* Within the parent's limit: what one has released, or held when it was closed, others get. */
+/* Sub-contexts share the parent's limit: memory that one has released, or held when it was
+ * closed, others get. */
 static void within_the_limit(struct suite *s) {
   struct cvl_value v;
   snprintf(s->where, sizeof s->where, ", limit %d", (int)LIMIT);

@@ -1,4 +1,4 @@
-/* superop-data.c - data for the parameters of a random superoperator, by their
+/* superop-data.c - makes data for the parameters of a random superoperator, by their
  * recipes.
  */
 #include "cvl/suite/superop.h"
@@ -39,7 +39,7 @@ static struct host_value another_shape(struct suite *s, uint64_t n) {
   return shape_make(s, shape, n);
 }
 
-/* n segments, none empty. */
+/* Makes n segments, none empty. */
 static struct host_value superop_data_rows(struct suite *s, uint64_t n) {
   struct host_value d = host_segdes(&s->heap, n);
   uint64_t most = rng_one_in(&s->rng, 2) ? 3 : 30;
@@ -59,7 +59,7 @@ static void superop_data_spoil(struct suite *s, enum data_kind data, struct host
   static const int64_t outside[] = {-1, 1000, INT32_MAX, INT32_MIN, 0, 1, 4};
   bool repeat = data == DATA_PERMUTATION && rng_one_in(&s->rng, 2);
   if (v->n == 0 || rng_one_in(&s->rng, 3)) return;
-  if (data == DATA_TRUE && rng_one_in(&s->rng, 4)) { /* all of them */
+  if (data == DATA_TRUE && rng_one_in(&s->rng, 4)) { /* all flags are cleared */
     memset(v->data, 0, v->n);
     return;
   }
@@ -79,7 +79,7 @@ static void superop_data_spoil(struct suite *s, enum data_kind data, struct host
 
 enum { SPOILED = 5 }; /* kinds of data that can be wrong */
 
-/* Which parameters are spoiled: those of one kind, as a rule, so that every sort of fault is
+/* Whether a parameter is spoiled. Mostly those of one kind are, so that every sort of fault is
  * the first one now and then. */
 static bool is_chosen(enum data_kind data, uint64_t style) {
   static const enum data_kind kinds[SPOILED] = {DATA_NONZERO, DATA_PICK, DATA_INDEX,
@@ -130,7 +130,7 @@ static struct host_value superop_data_make(struct suite *s, const struct superop
   case DATA_PER_SEGMENT: return superop_data_filled(s, c->params[p], of->n);
   case DATA_ZEROS: return superop_data_all(s, of->n, 0);
   case DATA_ONES: return superop_data_all(s, of->n, 1);
-  case DATA_ALIAS: break; /* when all others are made */
+  case DATA_ALIAS: break; /* made after all others */
   }
   return none;
 }

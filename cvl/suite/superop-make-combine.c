@@ -1,6 +1,6 @@
-/* superop-make-combine.c - random combinations. Half of the functions are
- * associative, as those of programs are; of the others every tree but the one of the contract
- * gives other results. None is commutative, or only by chance.
+/* superop-make-combine.c - random combinations. Half of the functions are associative, as those
+ * of programs are. The other functions give other results with every tree except that of the
+ * contract. None is commutative, or only by chance.
  */
 #include "cvl/suite/superop-make.h"
 
@@ -12,7 +12,7 @@ enum { MOST = SUPEROP_COLUMNS_MAX };
 struct columns {
   uint32_t count;
   enum superop_kind kinds[MOST];
-  uint32_t left[MOST], right[MOST], values[MOST]; /* values: of f */
+  uint32_t left[MOST], right[MOST], values[MOST]; /* values of f */
 };
 
 /* ---- functions ---- */
@@ -30,8 +30,8 @@ static uint32_t superop_make_combine_choose(struct generator *m, enum superop_ki
                   OPERANDS(flag, x, y));
 }
 
-/* Concatenation of texts, of which a pair holds a hash, a polynomial at some base, and the
- * power of the base: (h1 * p2 + h2, p1 * p2). */
+/* Concatenation of texts. A pair has a hash, a polynomial at some base, and the power of the
+ * base: (h1 * p2 + h2, p1 * p2). */
 static void superop_make_combine_concatenate(struct generator *m, struct columns *c) {
   const uint32_t shifted = map2(m, OPC_MUL, SUPEROP_INT, c->left[0], c->right[1]);
   c->values[0] = map2(m, OPC_ADD, SUPEROP_INT, shifted, c->right[0]);
@@ -49,7 +49,7 @@ static void multiply(struct generator *m, struct columns *c) {
   }
 }
 
-/* The greatest, the first of several, and where it was. */
+/* The greatest element, the first of several, and where it was. */
 static void find_greatest(struct generator *m, struct columns *c) {
   const uint32_t greater = map2(m, OPC_GT, c->kinds[0], c->right[0], c->left[0]);
   for (uint32_t i = 0; i < 2; i++) {
@@ -58,20 +58,21 @@ static void find_greatest(struct generator *m, struct columns *c) {
   }
 }
 
-/* Sums that begin anew at flags: a segmented scan in the manner of Schwartz and Blelloch. */
+/* Sums that restart at flags: a segmented scan in the manner of Schwartz and Blelloch. */
 static void sum_between_flags(struct generator *m, struct columns *c) {
   const uint32_t sum = map2(m, OPC_ADD, c->kinds[1], c->left[1], c->right[1]);
   c->values[0] = map2(m, OPC_OR, SUPEROP_BOOL, c->left[0], c->right[0]);
   c->values[1] = superop_make_combine_choose(m, c->kinds[1], c->right[0], c->right[1], sum);
 }
 
-/* Anything: not associative. */
+/* Any function, which is not associative. */
 static void compute_anything(struct generator *m, struct columns *c) {
   for (uint64_t k = rng_below(&m->s->rng, 6); k > 0; k--) gen_map(m);
   for (uint32_t i = 0; i < c->count; i++) {
     const enum superop_kind kind = c->kinds[i];
     c->values[i] = gen_value(m, kind);
-    if (gen_chance(m, 3)) continue; /* else of both operands of the column, too */
+    /* otherwise it depends on both operands of the column, too */
+    if (gen_chance(m, 3)) continue;
     const enum opcode op = kind == SUPEROP_BOOL ? OPC_XOR : OPC_SUB;
     const uint32_t x = map2(m, op, kind, c->left[i], c->values[i]);
     c->values[i] = kind == SUPEROP_BOOL ? map2(m, OPC_AND, kind, x, c->right[i])
@@ -79,7 +80,7 @@ static void compute_anything(struct generator *m, struct columns *c) {
   }
 }
 
-enum { FUNCTIONS = 10 /* draws; those without a case are of the last kind */ };
+enum { FUNCTIONS = 10 /* the number of draws; those without a case are of the last kind */ };
 
 static uint32_t choose_columns(struct generator *m, uint64_t function,
                                enum superop_kind *kinds) {
@@ -114,7 +115,7 @@ static void superop_make_combine_add_function(struct generator *m, uint64_t func
 
 /* ---- consumers ---- */
 
-/* The operands behind the left result and the value of f, of every column. */
+/* The operands of every column after the left result and the value of f. */
 struct others {
   uint32_t op, count;
   uint32_t operands[MOST][4];
@@ -155,7 +156,7 @@ static void add_consumers(struct generator *m, const struct columns *c,
 
 /* ---- the whole ---- */
 
-/* From here on values inside are all that there is. */
+/* From here on only values inside the combination may be used. */
 static void begin_inside(struct generator *m, struct columns *c, const uint32_t *from,
                          const uint32_t *constants) {
   m->inside = true;

@@ -1,7 +1,7 @@
-/* superop-make.c - random superoperators: node by node, each of a kind drawn from
- * the mixture, on operands drawn from what there is. Where operations may fail, operands are
- * made that cannot be wrong, unless the mixture is wild. Combinations:
- * superop-make-combine.c.
+/* superop-make.c - makes random superoperators node by node. Each node is of a kind drawn from
+ * the mixture, on operands drawn from existing values. Where operations may fail, operands are
+ * made that cannot be wrong, unless the mixture is wild. superop-make-combine.c makes
+ * combinations.
  */
 #include "cvl/suite/superop-make.h"
 
@@ -12,7 +12,7 @@ bool gen_chance(struct generator *m, uint64_t n) {
   return rng_one_in(&m->s->rng, n);
 }
 
-/* Whether there is room for what one step of the generator makes at most. */
+/* Whether there is room for the largest step of the generator. */
 static bool superop_make_has_room(const struct generator *m) {
   return m->param_count + 16 < SUPEROP_PARAMS && m->node_count + 10 < SUPEROP_NODES;
 }
@@ -20,7 +20,7 @@ static bool superop_make_has_room(const struct generator *m) {
 /* ---- parameters ---- */
 
 static uint32_t add_param(struct generator *m, enum superop_kind kind, struct recipe r) {
-  if (m->param_count == SUPEROP_PARAMS) abort(); /* has_room was not asked */
+  if (m->param_count == SUPEROP_PARAMS) abort(); /* superop_make_has_room was not asked */
   m->c->params[m->param_count] = (uint8_t)kind;
   m->c->recipes[m->param_count] = r;
   return m->param_count++;
@@ -110,7 +110,7 @@ uint32_t gen_value(struct generator *m, enum superop_kind kind) {
 
 /* ---- elementwise ---- */
 
-/* A divisor that is not zero. */
+/* Adds a divisor that is not zero. */
 static uint32_t divisor(struct generator *m) {
   if (m->inside) return m->odd;
   if (gen_chance(m, 2)) return gen_data(m, SUPEROP_INT, DATA_NONZERO, 0);
@@ -140,8 +140,8 @@ static enum opcode random_opcode(struct generator *m, enum opcode_class class,
 void gen_map(struct generator *m) {
   enum type_word type;
   enum opcode op = random_opcode(m, OC_ELEMENTWISE, &type);
-  if (gen_chance(m, m->mix->wild ? 4
-                                 : 12)) { /* what may fail, more often than gen_chance has it */
+  /* Operations that may fail are added more often than their number of opcodes would give. */
+  if (gen_chance(m, m->mix->wild ? 4 : 12)) {
     op = gen_chance(m, 2) ? OPC_DIV : OPC_MOD;
     type = op == OPC_DIV ? TW_INT : TW_NONE;
   }
@@ -194,11 +194,11 @@ uint32_t gen_index(struct generator *m, uint32_t d, uint32_t into, uint32_t flag
   uint32_t x = add_param(m, SUPEROP_INT, r);
   switch (rng_below(&m->s->rng, 3)) {
   case 0: return x;
-  case 1: { /* one of two */
+  case 1: { /* one of two values */
     uint32_t y = add_param(m, SUPEROP_INT, r), f = gen_value(m, SUPEROP_BOOL);
     return gen_node(m, OPC_SELECT, TW_INT, false, SUPEROP_INT, 3, OPERANDS(f, x, y));
   }
-  default: { /* computed */
+  default: { /* a computed index */
     uint32_t zero = gen_flat(m, SUPEROP_INT, 0);
     return gen_node(m, OPC_ADD, TW_INT, false, SUPEROP_INT, 2, OPERANDS(x, zero));
   }
@@ -210,7 +210,7 @@ static void superop_make_add_gather(struct generator *m) {
   enum type_word type = (enum type_word)kind;
   bool checked = m->mix->wild || gen_chance(m, 2);
   uint64_t style = rng_below(&m->s->rng, 4);
-  if (style == 0) { /* of each segment one */
+  if (style == 0) { /* one element of each segment */
     uint32_t d = gen_data(m, SUPEROP_SEGDES, DATA_ROWS, 0);
     uint32_t v = gen_data(m, kind, DATA_VALUES, d), i = gen_data(m, SUPEROP_INT, DATA_PICK, d);
     if (m->mix->wild && gen_chance(m, 10)) i = gen_value(m, SUPEROP_INT);
@@ -218,7 +218,7 @@ static void superop_make_add_gather(struct generator *m) {
     return;
   }
   uint32_t d = gen_segments(m);
-  if (style == 1) { /* from itself, in order */
+  if (style == 1) { /* each element from itself, in order */
     uint32_t v = gen_data(m, kind, DATA_VALUES, d);
     uint32_t zero = gen_data(m, SUPEROP_INT, DATA_ZEROS, d);
     uint32_t one = gen_data(m, SUPEROP_INT, DATA_ONES, d);
@@ -290,7 +290,7 @@ static void add_pack(struct generator *m) {
 
 /* ---- assertions ---- */
 
-/* A number for a message, often one that nothing else needs. */
+/* Adds a number for a message, often one that nothing else needs. */
 static uint32_t message_value(struct generator *m) {
   uint32_t x = gen_value(m, SUPEROP_INT), d;
   switch (rng_below(&m->s->rng, 6)) {
@@ -326,7 +326,8 @@ static uint32_t message_value(struct generator *m) {
   }
 }
 
-/* What is asserted before x[i]: 0 <= i < n, or nearly that; and the gather, before or after. */
+/* Adds the assertions before x[i], 0 <= i < n or nearly that, and the gather, before or after
+ * them. */
 static void add_range(struct generator *m, const char *text) {
   const bool wild = m->mix->wild, early = gen_chance(m, 4);
   uint32_t d = gen_segments(m), source = gen_data(m, SUPEROP_SEGDES, DATA_PARTNER, d);
@@ -375,7 +376,7 @@ static void add_assert(struct generator *m) {
 
 /* ---- loops ---- */
 
-/* A loop that ends: it counts down from 7 at most, or 63. */
+/* Adds a loop that ends: it counts down from 7 at most, or from 63. */
 static void add_loop(struct generator *m) {
   enum { CARRIED = 5, ROOM = 34, BODY = 4 };
   struct generator outside = *m;
@@ -391,7 +392,8 @@ static void add_loop(struct generator *m) {
     start[i] = gen_value(m, kinds[i]);
   }
   start[0] = gen_node(m, OPC_AND, TW_INT, false, SUPEROP_SEGDES, 2, OPERANDS(start[0], mask));
-  memcpy(outside.pool, m->pool, sizeof m->pool); /* with what has been added for the start */
+  /* includes what has been added for the start */
+  memcpy(outside.pool, m->pool, sizeof m->pool);
   memcpy(outside.pool_count, m->pool_count, sizeof m->pool_count);
   m->inside = true;
   memset(m->pool_count, 0, sizeof m->pool_count);
@@ -455,8 +457,8 @@ static void superop_make_add_nodes(struct generator *m) {
   }
 }
 
-/* All that nobody uses, but for a few, and some of the rest; at least one, unless there are
- * ASSERTs. */
+/* Chooses the outputs: all values without use, except a few, and some of the rest. There is at
+ * least one, unless there are ASSERTs. */
 static void choose_outputs(struct generator *m) {
   struct superop *op = &m->c->op;
   uint32_t *out = m->c->outputs, result = 0, last = SUPEROP_NONE;
@@ -479,7 +481,7 @@ static void choose_outputs(struct generator *m) {
   for (uint32_t k = 0; k < m->node_count; k++) asserts |= m->c->nodes[k].op == OPC_ASSERT;
   bool alone = asserts && (last == SUPEROP_NONE || gen_chance(m, 3));
   if (op->output_count == 0 && !alone) out[op->output_count++] = RESULTS + last;
-  for (uint32_t i = op->output_count; i > 1; i--) { /* in any order */
+  for (uint32_t i = op->output_count; i > 1; i--) { /* puts them into any order */
     uint32_t j = (uint32_t)rng_below(&m->s->rng, i), x = out[j];
     out[j] = out[i - 1];
     out[i - 1] = x;
@@ -495,7 +497,8 @@ bool superop_case_make(struct suite *s, struct arena *arena, const struct mixtur
   struct generator m = {.s = s, .mix = mix, .c = c, .segments = SUPEROP_NONE};
   *c = (struct superop_case){.wild = mix->wild};
   superop_make_add_nodes(&m);
-  if (gen_chance(&m, 10)) gen_data(&m, SUPEROP_FLOAT, DATA_ELEMENTS, 0); /* without use */
+  /* a parameter without use */
+  if (gen_chance(&m, 10)) gen_data(&m, SUPEROP_FLOAT, DATA_ELEMENTS, 0);
   if (gen_chance(&m, 10)) gen_data(&m, SUPEROP_SEGDES, DATA_ONE, 0);
   choose_outputs(&m);
   for (uint32_t k = 0; k < m.node_count; k++) {

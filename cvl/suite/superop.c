@@ -1,9 +1,9 @@
-/* superop.c - superoperators on the back end: random ones, prepared once and run on
- * many lengths and shapes, compared with the oracle bit for bit and fault for fault.
+/* superop.c - superoperators on the back end: random ones, prepared once and run on many
+ * lengths and shapes. They are compared with the oracle bit for bit and fault for fault.
  *
- * A superoperator with functions that differ between back ends is compared with its nodes
- * executed one by one on the same back end: the bits have to be the same. A back end that does
- * not prepare one is held to superop_run.
+ * If a superoperator has functions that differ between back ends, it is compared with its nodes
+ * executed one by one on the same back end, whose bits must be the same. If a back end does not
+ * prepare it, superop_run is tested.
  */
 #include "cvl/suite/superop.h"
 
@@ -15,7 +15,7 @@
 enum ownership { BORROWED, OWNED, OWNED_HELD, OWNERSHIPS };
 
 struct operands {
-  struct cvl_value value[SUPEROP_PARAMS]; /* as passed */
+  struct cvl_value value[SUPEROP_PARAMS]; /* the operands as they are passed */
   struct cvl_value held[SUPEROP_PARAMS];  /* form NOTHING: the suite has no reference */
 };
 
@@ -34,8 +34,8 @@ static bool has_alias_later(const struct superop_case *c, uint32_t p) {
   return false;
 }
 
-/* Passes an alias of what has been uploaded: with a reference of its own, or with the only one,
- * as the machine does at the last use of a variable. */
+/* Passes an alias of an uploaded operand: with a reference of its own, or with the only one, as
+ * the machine does at the last use of a variable. */
 static void pass_alias(struct suite *s, const struct superop_case *c, uint32_t p,
                        struct operands *o) {
   uint32_t of = c->recipes[p].of;
@@ -52,8 +52,8 @@ static void pass_alias(struct suite *s, const struct superop_case *c, uint32_t p
   if (!o->value[p].owned) o->held[p] = o->value[p];
 }
 
-/* One in three as a slice, if the back end has them: with random numbers of its own, so that
- * all else is the same for all back ends. */
+/* Uploads one in three as a slice, if the back end has slices. The random numbers for this are
+ * separate, so that all else is the same for all back ends. */
 static bool upload_stored(struct suite *s, const struct host_value *h, bool other,
                           struct cvl_value *out) {
   const struct rng before = s->rng;
@@ -72,7 +72,7 @@ static bool superop_upload_one(struct suite *s, const struct superop_case *c,
   return upload_stored(s, &params[p], other, out);
 }
 
-/* Chooses the form and the ownership of every operand. `packing`: not NULL where those of the
+/* Chooses the form and the ownership of every operand. `packing`: if not NULL, operands of the
  * domain are packed. */
 static bool superop_upload_with(struct suite *s, const struct superop_case *c,
                                 const struct host_value *params,
@@ -100,7 +100,7 @@ static bool superop_upload_with(struct suite *s, const struct superop_case *c,
   }
   for (uint32_t p = 0; p < c->op.param_count; p++) {
     if (c->recipes[p].data != DATA_ALIAS) continue;
-    /* An alias needs the object alive: not if its only reference is given away earlier. */
+    /* An alias needs the object alive, so its only reference must not be given away earlier. */
     pass_alias(s, c, p, o);
   }
   return true;
@@ -123,7 +123,7 @@ static bool superop_upload(struct suite *s, const struct superop_case *c,
   return ok;
 }
 
-/* What is still held must hold what it held. */
+/* Checks that operands which the suite still holds have kept their values. */
 static bool unchanged(struct suite *s, const struct superop_case *c,
                       const struct host_value *params, const struct operands *o) {
   for (uint32_t p = 0; p < c->op.param_count; p++) {
@@ -160,7 +160,7 @@ static void superop_require_rules(struct suite *s, const struct superop *op, uin
 
 struct wanted {
   struct host_value values[SUPEROP_PARAMS + 2 * SUPEROP_NODES]; /* by number; outputs matter */
-  struct cvl_error error;                                       /* site: the node */
+  struct cvl_error error;                                       /* its site is the node */
 };
 
 static void superop_free_wanted(struct suite *s, const struct superop_case *c,
@@ -170,7 +170,7 @@ static void superop_free_wanted(struct suite *s, const struct superop_case *c,
   }
 }
 
-/* By the nodes on the back end itself. */
+/* Computes the wanted values by executing the nodes on the back end itself. */
 static bool want_nodes(struct suite *s, const struct superop_case *c,
                        const struct host_value *params, struct wanted *w) {
   struct operands o;
@@ -281,7 +281,7 @@ static void superop_describe(struct suite *s, uint64_t n, enum shape shape, cons
            n, shape_name(shape), how);
 }
 
-/* Whether indices are right only with these flags. */
+/* Whether a parameter has flags without which some indices would be wrong. */
 static bool are_flags(const struct superop_case *c, uint32_t p) {
   for (uint32_t q = p + 1; q < c->op.param_count; q++) {
     const enum data_kind data = (enum data_kind)c->recipes[q].data;
@@ -332,7 +332,7 @@ static void free_computed(struct suite *s, const struct superop_case *c) {
     computed_free(s, &c->computed[p]);
 }
 
-/* `turn`: which parameters are computed, and how; 0: none. */
+/* `turn` says which parameters are computed, and how; 0: none. */
 static void run_data(struct suite *s, const struct superop_case *c, struct cvl_kernel *kernel,
                      uint64_t n, enum shape shape, unsigned turn) {
   struct host_value params[SUPEROP_PARAMS];
@@ -343,7 +343,7 @@ static void run_data(struct suite *s, const struct superop_case *c, struct cvl_k
   superop_case_data(s, c, n, shape, spoiled, params);
   if (turn > 0) make_computed(s, c, turn, params);
   if (superop_want(s, c, params, &w) && superop_start(s, c, kernel, params, &first)) {
-    /* Two under way at once, if no fault of the one hides that of the other. */
+    /* Two runs are under way at once, if no fault of the one hides that of the other. */
     bool both = n <= 3000 && w.error.kind == CVL_E_NONE && rng_one_in(&s->rng, 3) &&
                 superop_start(s, c, kernel, params, &second);
     superop_finish(s, c, params, &w, &first);
@@ -360,7 +360,7 @@ static void run_data(struct suite *s, const struct superop_case *c, struct cvl_k
 
 /* ---- failing allocations ---- */
 
-/* One attempt with allocation k failing. True if fewer were asked for. */
+/* Makes one attempt with allocation k failing. True if fewer were asked for. */
 static bool superop_sweep_step(struct suite *s, const struct superop_case *c,
                                struct cvl_kernel *kernel, const struct host_value *params,
                                const struct wanted *w, uint64_t k) {
@@ -380,7 +380,7 @@ static bool superop_sweep_step(struct suite *s, const struct superop_case *c,
   bool fault = s->b->check(s->ctx, true, &e);
   bool done = s->b->statistics(s->ctx).allocations - before < k;
   s->b->fail_allocation(s->ctx, 0);
-  /* Loops and combinations wait, and a wait that lacks memory has no site. */
+  /* Loops and combinations wait, and a fault of a wait that lacks memory has no site. */
   bool waiting =
       e.site == UINT64_MAX && (superop_has_loops(&c->op) || superop_has_combinations(&c->op));
   bool within = e.site >= a.site && e.site < a.site + c->op.node_count;
@@ -400,7 +400,7 @@ static bool superop_sweep_step(struct suite *s, const struct superop_case *c,
   return done || s->failed;
 }
 
-/* Preparing it with allocation k failing. True if fewer were asked for. */
+/* Prepares it with allocation k failing. True if fewer were asked for. */
 static bool prepare_step(struct suite *s, const struct superop_case *c, uint64_t k) {
   struct cvl_error e;
   uint64_t before = s->b->statistics(s->ctx).allocations;
@@ -449,7 +449,7 @@ static void superop_sweep(struct suite *s, const struct superop_case *c, uint64_
 
 /* ---- sizes that do not agree ---- */
 
-/* One parameter becomes longer or shorter; executing the nodes finds the first rule broken. */
+/* Makes one parameter longer or shorter. Executing the nodes finds the first broken rule. */
 static void run_misfit(struct suite *s, const struct superop_case *c, uint64_t n,
                        enum shape shape) {
   struct host_value params[SUPEROP_PARAMS];
@@ -481,8 +481,8 @@ static void run_misfit(struct suite *s, const struct superop_case *c, uint64_t n
 
 static const uint64_t lengths[] = {0, 1, 2, 33, 257, 1023, 1024, 1025, 2051, 5000, 20000};
 
-/* Of a compiled one that all paths are run: each parameter in all forms, more elements than a
- * tile of a device. */
+/* A compiled superoperator is to run all of its paths: each parameter is in all forms, and
+ * there are more elements than a tile of a device. */
 static void superop_run_forms(struct suite *s, const struct superop_case *c,
                               struct cvl_kernel *kernel) {
   enum { RUNS = 2 * OPERAND_FORMS, FEW = 3, TILES = 2560, TILES_OF_TREES = 1300 };
@@ -492,7 +492,8 @@ static void superop_run_forms(struct suite *s, const struct superop_case *c,
     run_data(s, c, kernel, n, (enum shape)rng_below(&s->rng, SHAPES), 1 + run);
 }
 
-/* The same in a sub-context that runs the kernel of its parent, where there are such. */
+/* Does the same in a sub-context that runs the kernel of its parent, if the back end has
+ * them. */
 static void run_in_sub(struct suite *s, const struct superop_case *c, struct cvl_kernel *kernel,
                        uint64_t n, enum shape shape, unsigned turn) {
   struct cvl_context *parent = s->ctx;
@@ -545,7 +546,7 @@ static void run_runs(struct suite *s, const struct mixture *mix, unsigned round,
   if (s->failed) superop_case_print(&c, s->options->out);
 }
 
-/* One superoperator on several data; none where there is no memory to make it. */
+/* Runs one superoperator on several data. Does nothing if there is no memory to make it. */
 static void run_case(struct suite *s, const struct mixture *mix, unsigned round) {
   struct arena arena;
   struct memory_guard guard;
@@ -560,11 +561,12 @@ static void run_case(struct suite *s, const struct mixture *mix, unsigned round)
 
 static void run_mixture(struct suite *s, struct mixture mix) {
   unsigned usual = s->options->brief ? 8 : 24;
-  if (mix.combinations > 0) usual /= 2; /* each has several, and the oracle is slow */
+  /* each has several combinations, and the oracle is slow */
+  if (mix.combinations > 0) usual /= 2;
   unsigned rounds = (s->options->full ? 200 : usual) * (mix.wild ? 2U : 1U);
   const uint64_t first = rng_next(&s->rng);
   for (unsigned round = 0; round < rounds && !s->failed; round++) {
-    /* So that those of a seed do not depend on what a device does with the ones before. */
+    /* So the data of a seed do not depend on what a device does with earlier ones. */
     s->rng.state = first + round;
     run_case(s, &mix, round);
   }

@@ -1,5 +1,5 @@
-/* superop.h - random superoperators for the conformance suite. Private to
- * conformance-superop*.c.
+/* superop.h - random superoperators for the conformance suite. Private to superop*.c of this
+ * folder.
  *
  * A case is a superoperator together with a recipe for the data of each parameter, so that one
  * superoperator, prepared once, can be run on many lengths and shapes.
@@ -24,28 +24,29 @@ enum data_kind {
   DATA_PICK,        /* INT, n: an element of each segment of descriptor `of` */
   DATA_PARTNER,     /* descriptor with as many segments as `of`, for indices to point into */
   DATA_INDEX,       /* INT, n: indices of the segments of `of` into those of `into` */
-  DATA_SOUND,       /* the same, never wrong */
+  DATA_SOUND,       /* the same indices, never wrong */
   DATA_PERMUTATION, /* INT, n: a permutation of each segment of `of` */
   DATA_VALUES,      /* vector as long as the total of descriptor `of` */
   DATA_PER_SEGMENT, /* vector with an element for each segment of `of` */
-  DATA_ZEROS,       /* the same, all 0 */
-  DATA_ONES,        /* the same, all 1 */
+  DATA_ZEROS,       /* vector with a 0 for each segment of `of` */
+  DATA_ONES,        /* vector with a 1 for each segment of `of` */
   DATA_ALIAS        /* the same object as parameter `of` */
 };
 
-/* `of`, `into` and `flags` are parameters, of lower number. */
+/* `of`, `into` and `flags` are parameters with lower numbers. */
 struct recipe {
   uint8_t data; /* enum data_kind */
   uint32_t of, into;
-  uint32_t flags; /* INDEX: where this is clear indices are arbitrary; SUPEROP_NONE: nowhere */
+  /* for INDEX: indices are arbitrary where this is clear; SUPEROP_NONE: nowhere */
+  uint32_t flags;
 };
 
-/* What a superoperator is made of: how many of each. */
+/* The contents of a superoperator: how many nodes of each kind. */
 struct mixture {
   uint32_t maps, spreads, gathers, reductions, scans, packs, scatters, asserts,
-      loops, /* at most; not asserts and loops */
+      loops, /* upper bounds, except asserts and loops */
       combinations;
-  bool copies;      /* it is one of copies, and nothing else */
+  bool copies;      /* it is a superoperator of copies, and nothing else */
   bool approximate; /* with functions that differ between back ends */
   bool wild;        /* with indices, divisors and flags that may be wrong */
 };
@@ -56,28 +57,29 @@ struct superop_case {
   struct recipe recipes[SUPEROP_PARAMS];
   struct superop_node nodes[SUPEROP_NODES];
   uint32_t outputs[2 * SUPEROP_NODES];
-  bool approximate; /* a function that is not exact is in it */
+  bool approximate; /* it contains a function that is not exact */
   bool wild;
   struct copies_case *copies; /* or NULL */
   struct computed *computed;  /* how parameters are uploaded in this run; or NULL */
 };
 
-/* A random superoperator of this mixture, completed in the arena; false after recording a
- * failure: what is generated has to be one. */
+/* Makes a random superoperator of this mixture, completed in the arena. False after recording a
+ * failure, since the generator must make valid ones. */
 bool superop_case_make(struct suite *, struct arena *, const struct mixture *,
                        struct superop_case *);
-/* Data for its parameters, about n positions; host values that host_free frees, except aliases,
- * which have the memory of another. `spoil`: some indices and divisors are wrong. */
+/* Makes data for its parameters, with about n positions. host_free frees these host values,
+ * except aliases, which have the memory of another. `spoil`: some indices and divisors are
+ * wrong. */
 void superop_case_data(struct suite *, const struct superop_case *, uint64_t n, enum shape,
                        bool spoil, struct host_value *params);
 void superop_case_free_data(struct suite *, const struct superop_case *,
                             struct host_value *params);
-/* The same of copies: copies.c, copies-data.c. */
+/* Make a superoperator of copies, and its data: copies.c, copies-data.c. */
 bool superop_copies_make(struct suite *, struct arena *, const struct mixture *,
                          struct superop_case *);
 void superop_copies_data(struct suite *, const struct superop_case *, uint64_t n, bool spoil,
                          struct host_value *params);
-/* Prints it, to find out why it failed. */
+/* Prints the case, to find out why it failed. */
 void superop_case_print(const struct superop_case *, FILE *);
 
 #endif

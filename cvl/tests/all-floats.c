@@ -1,11 +1,12 @@
-/* all-floats.c - the elementary functions of all 2^32 floats against those of doubles, whose
- * error is 2^-29 of a float's unit:
+/* all-floats.c - the elementary functions of all 2^32 floats, compared with those of doubles,
+ * whose error is 2^-29 of a float's unit:
  *
  *     elementary-floats [NAME]
  *
  * prints for each function the largest error, in units in the last place, the float that has
- * it, and how many results are not the exact one rounded. Fails if an error is 0.502 or more; a
- * result that is 0, infinite or NaN must be the double's rounded, or its error is infinite.
+ * it, and how many results are not the correctly rounded ones. It fails if an error is 0.502 or
+ * more. A result that is 0, infinite or NaN must be the double's, rounded, or its error is
+ * infinite.
  */
 #include "cvl/tests/elementary-set.h"
 
@@ -31,8 +32,8 @@ static double all_floats_from_bits(uint64_t u) {
   return x;
 }
 
-/* 1 / unit in the last place of the float that y, finite, is rounded to; at least that of the
- * least normal float. */
+/* Returns 1 / unit in the last place of the float that y, finite, is rounded to. The unit is at
+ * least that of the least normal float. */
 static double units_in_one(double y) {
   uint64_t u;
   memcpy(&u, &y, sizeof u);
@@ -46,13 +47,13 @@ static uint32_t all_floats_bits_of(float x) {
   return u;
 }
 
-/* Neither 0 nor infinite nor NaN. */
+/* Whether a float is neither 0 nor infinite nor NaN. */
 static bool is_ordinary(uint32_t bits) {
   return (bits & 0x7fffffff) - 1 < 0x7f800000 - 1;
 }
 
-/* The errors of a block, in units; infinite where a result must be the double's rounded and is
- * not. */
+/* Computes the errors of a block, in units. An error is infinite if a result must be the
+ * double's, rounded, and is not. */
 static void all_floats_measure(const float *y, const double *exact, double *units,
                                struct found *f) {
   uint32_t unrounded = 0;
@@ -88,7 +89,7 @@ static struct found all_floats(size_t function, const struct elementary_set *set
   return f;
 }
 
-/* The largest instruction set that this processor has. */
+/* Returns the largest instruction set that this processor has. */
 static const struct elementary_set *widest(void) {
 #ifdef RAVEL_TEST_X86
   if (__builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl")) {

@@ -1,5 +1,5 @@
 /* conformance-main.c - the conformance suite as a command, over the back ends linked with it,
- * or over one that comes as a module.
+ * or over one that is a module.
  */
 #include "base/diag.h"
 #include "cvl/delayed.h"
@@ -69,14 +69,14 @@ static _Noreturn void wrong_usage(const char *what) {
   exit(2);
 }
 
-/* "DIR" or "wait:DIR". */
+/* Parses "DIR" or "wait:DIR". */
 static void parse_compile(const char *value, struct conformance_options *o) {
   static const char wait[] = "wait:";
   o->compile_waits = strncmp(value, wait, sizeof wait - 1) == 0;
   o->compile_directory = o->compile_waits ? value + sizeof wait - 1 : value;
 }
 
-/* "K/N", from 1 on. */
+/* Parses "K/N", where K counts from 1. */
 static void parse_shard(const char *text, struct conformance_options *o) {
   int end = 0;
   if (sscanf(text, "%u/%u%n", &o->shard, &o->shards, &end) != 2 || text[end] != 0 ||
@@ -169,7 +169,7 @@ static void conformance_main_parse(int argc, char **argv, struct arguments *a) {
   }
 }
 
-/* Runs one back end in all widths asked for; adds up. */
+/* Runs one back end in all widths asked for, and adds up the results. */
 static void run_backend(const struct cvl_backend *b, struct arguments *a,
                         struct conformance_result *sum) {
   for (int f = 64; f >= 32; f -= 32) {
@@ -187,7 +187,7 @@ static void run_backend(const struct cvl_backend *b, struct arguments *a,
   }
 }
 
-/* The back end of this name; where it cannot be had, neither can a result. */
+/* Returns the back end of this name. If it is not available, there is no result. */
 static const struct cvl_backend *named_backend(const char *name) {
   const struct cvl_backend *b = cvl_backend_find(name);
   char text[PLUGIN_WHY_MAX];

@@ -1,5 +1,5 @@
-/* elementary-set.c - one table of elementary-set.h; INSTRUCTION_SET names it, and the build
- * gives the compiler flags that go with the name. */
+/* elementary-set.c - one table of elementary-set.h. INSTRUCTION_SET names it, and the build
+ * passes the compiler flags for that name. */
 #include "cvl/tests/elementary-set.h"
 
 #include "cvl/elementary.h"

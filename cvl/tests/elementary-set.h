@@ -1,5 +1,5 @@
 /* elementary-set.h - the elementary functions as a table, compiled once for each instruction
- * set, so that a test can call them all and compare. */
+ * set, so that a test can call and compare them all. */
 #ifndef RAVEL_ELEMENTARY_SET_H
 #define RAVEL_ELEMENTARY_SET_H
 

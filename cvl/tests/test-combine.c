@@ -1,5 +1,6 @@
-/* test-combine.c - combinations: the tree, written out by hand for short segments, against the
- * oracle and against the rounds of superop_run; sizes and faults; what follows from the shape.
+/* test-combine.c - combinations. The tree, written out by hand for short segments, is compared
+ * with the oracle and with the rounds of superop_run. Further tests are of sizes and faults,
+ * and of what follows from the shape.
  */
 #include "base/tests/memory.h"
 #include "cvl/oracle/oracle.h"
@@ -33,8 +34,9 @@ static void combine_close_oracle(void) {
 
 TestSuite(combine, .init = combine_open_oracle, .fini = combine_close_oracle);
 
-/* f(a, b) = 3 a - b, with 3 a DIST of a CONST: neither associative nor commutative. Parameters:
- * the column, a descriptor of one segment, then those of the consumer, which is node 4. */
+/* Makes f(a, b) = 3 a - b, with 3 a DIST of a CONST: neither associative nor commutative.
+ * Parameters are the column, a descriptor of one segment, and those of the consumer, which is
+ * node 4. */
 static struct superop threes(struct superop_node *consumer, uint32_t param_count,
                              const uint8_t *params) {
   static struct superop_node nodes[7];
@@ -70,7 +72,7 @@ static int64_t combine_f(int64_t x, int64_t y) {
   return 3 * x - y;
 }
 
-/* The reductions of x[0..n), n = 1 .. 8 and 13, as trees.h has them, written out. */
+/* Returns the reduction of x[0..n), n = 1 .. 8 and 13, written out as trees.h defines it. */
 static int64_t combine_tree(const int64_t *x, unsigned n) {
   switch (n) {
   case 1: return x[0];
@@ -124,7 +126,7 @@ struct param {
   const int64_t *x;
 };
 
-/* Runs it in both ways; both results have to be these. */
+/* Runs it in both ways. Both results must be the wanted ones. */
 static void combine_expect(const struct superop *op, const struct param *params, uint64_t n,
                            const int64_t *wanted) {
   struct cvl_value in[8], out;
@@ -153,14 +155,15 @@ static void combine_expect(const struct superop *op, const struct param *params,
 
 static int64_t elements[TOTAL];
 
-/* Of every element what the tree of all before it is; with `own`, that element, too. */
+/* Computes for every element what the tree gives for all before it, and with `own` for that
+ * element, too. */
 static void want_scan(int64_t *out, const int64_t *identities, bool own) {
   const int64_t *x = elements;
   for (uint32_t k = 0; k < SEGMENTS; k++) {
     for (unsigned i = 0; i < lengths[k]; i++) {
       const unsigned n = i + own;
       out[x + i - elements] = n == 0             ? identities[k]
-                              : n > 8 && n != 13 ? 0 /* not compared */
+                              : n > 8 && n != 13 ? 0 /* other prefixes are not compared */
                                                  : combine_tree(x, n);
     }
     x += lengths[k];
@@ -192,7 +195,7 @@ Test(combine, reductions) {
       SEGMENTS, wanted);
 }
 
-/* The segment of 13 is left out: `tree` does not have all of its prefixes. */
+/* The segment of 13 is left out, since combine_tree does not have all of its prefixes. */
 Test(combine, scans) {
   enum { N = TOTAL - 13, COUNT = SEGMENTS - 1 };
   combine_fill();
@@ -214,7 +217,8 @@ Test(combine, scans) {
   combine_expect(&op, params, N, wanted);
 }
 
-/* The default comes first, then the elements in order; the second segment's 0 gets none. */
+/* The default comes first, then the elements in order. The second segment's 0 gets no
+ * element. */
 Test(combine, scatters) {
   const int64_t x[] = {1, 2, 3, 4, 5, 6}, index[] = {1, 0, 1, 1, 2, 2}, of[] = {4, 2},
                 defaults[] = {10, 20, 30, 40, 50}, into[] = {2, 3};

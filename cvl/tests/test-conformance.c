@@ -1,5 +1,5 @@
-/* test-conformance.c - the conformance suite has teeth: back ends with one defect each must
- * fail it, and at the item that the defect concerns. */
+/* test-conformance.c - tests the conformance suite. Back ends with one defect each must fail
+ * it, at the item that the defect concerns. */
 #include "base/tests/every.h"
 #include "cvl/delayed.h"
 #include "cvl/oracle/oracle.h"
@@ -19,7 +19,7 @@ const struct cvl_backend *const *cvl_backends(void) {
   return all;
 }
 
-/* With RAVEL_EVERY by a brief run, as scripts/test makes it of most back ends. */
+/* With RAVEL_EVERY the run is brief, as scripts/test runs most back ends. */
 static uint64_t failures(const struct cvl_backend *b, const char *only) {
   FILE *sink = fopen("/dev/null", "w");
   struct conformance_options o = {.int_elem = CVL_I64,
@@ -52,7 +52,7 @@ static uint64_t items(const char *only, unsigned shard, unsigned shards) {
   return conformance_run(&cvl_oracle_backend, &o).items;
 }
 
-/* Shards have all items between them; of an operation each has some class. */
+/* All shards together have all items. Each shard has some class of an operation. */
 Test(conformance, shards) {
   static const struct {
     const char *name;
@@ -91,12 +91,12 @@ static bool lengths_site_0(struct cvl_context *ctx, uint64_t site, const struct 
 
 static bool check_keeps(struct cvl_context *ctx, bool wait, struct cvl_error *e) {
   bool found = cvl_oracle_backend.check(ctx, wait, e);
-  e->position += found; /* one off */
+  e->position += found; /* one too large */
   return found;
 }
 
-/* out[j] = length of its segment - 1 - rank[j]: the other direction, and of equal elements the
- * last first. Takes the reference of rank. */
+/* Computes out[j] = length of its segment - 1 - rank[j]: the other direction, and the last of
+ * equal elements comes first. Takes the reference of rank. */
 static bool counted_from_the_end(struct cvl_context *ctx, uint64_t site, struct cvl_value rank,
                                  const struct cvl_value *d, struct cvl_value *out) {
   const struct cvl_backend *b = &cvl_oracle_backend;
@@ -113,7 +113,7 @@ static bool counted_from_the_end(struct cvl_context *ctx, uint64_t site, struct 
   return b->apply(ctx, site, &CVL_CALL(CALL_ELEMENTWISE, OP_ADD, inverse, spread), out);
 }
 
-/* Of equal elements RANK_DOWN ranks the last first. */
+/* RANK_DOWN ranks the last of equal elements first. */
 static bool rank_reverses_ties(struct cvl_context *ctx, uint64_t site,
                                const struct cvl_call *call, struct cvl_value *out) {
   const struct cvl_value *d = &call->operand[1];
@@ -148,7 +148,7 @@ static bool random_ignores_first(struct cvl_context *ctx, uint64_t site,
   return cvl_oracle_backend.apply(ctx, site, &wrong, out);
 }
 
-/* Values cut and put together again badly. */
+/* These back ends slice and concatenate badly. */
 
 static bool conformance_is_segdes(const struct cvl_value *v) {
   return v->form == CVL_SEGDES || v->form == CVL_ONE_SEGMENT;
@@ -194,7 +194,7 @@ static bool fill_keeps_owned(struct cvl_context *ctx, uint64_t site,
   return cvl_oracle_backend.slices->fill(ctx, site, target, first, &borrowed);
 }
 
-/* A descriptor without empty segments at its end. */
+/* Concatenates to a descriptor without empty segments at its end. */
 static bool loses_empty_segments(struct cvl_context *ctx, uint64_t site, uint64_t n,
                                  const struct cvl_value *descriptors, struct cvl_value *out) {
   struct cvl_value all, last;
@@ -218,7 +218,7 @@ static bool concatenates_without_limit(struct cvl_context *ctx, uint64_t site, u
   return cvl_oracle_backend.segdes_from_host(ctx, site, 0, NULL, out);
 }
 
-/* Back ends that borrow badly: by copying, but for the notice. */
+/* Imports by copying, and calls the notice so many times. */
 static bool import_calls(struct cvl_context *ctx, uint64_t site, enum cvl_elem elem, uint64_t n,
                          const void *data, struct cvl_notice done, struct cvl_value *out,
                          int times) {
@@ -291,7 +291,7 @@ static void end_nothing(void *with) {
   (void)with;
 }
 
-/* The same memory for everybody. */
+/* Exports the same memory to everybody. */
 static bool lend_scratch(struct cvl_context *ctx, const struct cvl_value *v,
                          struct cvl_export *exported) {
   static char scratch[1 << 22];
@@ -397,7 +397,7 @@ Test(conformance, rejects_defects) {
 
 /* ---- defects of superoperators ---- */
 
-/* The kernel is the superoperator; what runs is a copy with one defect. */
+/* The kernel is the superoperator. A copy of it with one defect is run. */
 
 static struct cvl_kernel *prepare_nothing(struct cvl_context *ctx, const struct superop *op) {
   (void)ctx;
@@ -447,7 +447,7 @@ static bool run_swaps_outputs(struct cvl_context *ctx, uint64_t site, struct cvl
   return ok;
 }
 
-/* One opcode for another. */
+/* Runs with one opcode replaced by another. */
 static bool conformance_run_with(struct cvl_context *ctx, uint64_t site,
                                  struct cvl_kernel *kernel, const struct cvl_value *operands,
                                  struct cvl_value *outs, enum opcode right, enum opcode wrong) {
@@ -496,14 +496,14 @@ Test(conformance, rejects_defects_of_superoperators) {
       {run_at_the_next_site, "SUPEROP.FAULTS"}, {run_keeps_owned, "SUPEROP.MAPS"},
       {run_swaps_outputs, "SUPEROP.MAPS"},      {run_max_for_min, "SUPEROP.REDUCTIONS"},
       {run_or_for_and, "SUPEROP.SCANS"},        {run_forgets_faults, "SUPEROP.FAULTS"},
-      {run_forgets_faults, "SUPEROP.PACKS"}, /* allocations that failed */
+      {run_forgets_faults, "SUPEROP.PACKS"}, /* allocations that failed are forgotten */
   };
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i += every()) {
     superops.run = cases[i].run;
     cr_expect_gt(failures(&b, cases[i].item), 0, "case %zu, %s", i, cases[i].item);
   }
   b = cvl_oracle_backend;
-  b.superops = NULL; /* held to superop_run */
+  b.superops = NULL; /* superop_run is used instead */
   cr_expect_eq(failures(&b, "SUPEROP.MIXED"), 0);
   b.apply = scan_max_for_min;
   cr_expect_gt(failures(&b, "SUPEROP.SCANS"), 0);

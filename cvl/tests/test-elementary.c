@@ -1,6 +1,6 @@
 /* test-elementary.c - the elementary functions: accuracy against long double, special cases as
- * in C, and the same bits everywhere: scalar and array, any offset and length, every
- * instruction set, every compiler. */
+ * in C, and the same bits everywhere. That is for scalars and arrays, any offset and length,
+ * every instruction set and every compiler. */
 #include "cvl/tests/elementary-set.h"
 
 #include <criterion/criterion.h>
@@ -13,8 +13,8 @@
 static const struct {
   long double (*exact)(long double);
   double least, most;  /* the domain */
-  double dense;        /* |x| up to here gets samples of its own */
-  uint64_t checksum64; /* of the fixed samples: see same_bits_with_every_compiler */
+  double dense;        /* samples of |x| up to here are dense */
+  uint64_t checksum64; /* hash of the fixed samples: see same_bits_with_every_compiler */
   uint64_t checksum32;
 } functions[E_COUNT] = {
     [E_exp] = {expl, -750.0, 712.0, 1.0, 0xa9ea984ad6159c78, 0x157573d45deea9de},
@@ -30,7 +30,7 @@ static const struct {
     [E_tanh] = {tanhl, -DBL_MAX, DBL_MAX, 2.0, 0x994fff517eb4b987, 0x10d7b7518edb5cef},
 };
 
-/* The instruction sets that this processor has. */
+/* Finds the instruction sets that this processor has. Returns their number. */
 static size_t sets(const struct elementary_set **out) {
   size_t n = 0;
   out[n++] = &elementary_baseline;
@@ -57,8 +57,9 @@ static double elementary_from_bits(uint64_t u) {
   return x;
 }
 
-/* Arguments of many kinds, by turns: any bits; evenly spread where the function bends; evenly
- * over a wide range; some units beside a multiple of pi/2; beside a power of two. */
+/* Returns arguments of many kinds, by turns: any bits; evenly spread where the function bends;
+ * evenly spread over a wide range; some units beside a multiple of pi/2; beside a power of
+ * two. */
 static double elementary_argument(size_t turn, double dense, uint64_t *state) {
   const uint64_t u = elementary_random_bits(state);
   const double unit = (double)(u >> 11) * 0x1p-53, sign = u & 1 ? 1.0 : -1.0;
@@ -75,7 +76,7 @@ static double elementary_argument(size_t turn, double dense, uint64_t *state) {
   return sign * x * (1.0 + ((double)(u >> 16 & 15) - 8.0) * 0x1p-52);
 }
 
-/* Units in the last place between y and the exact result, both finite. */
+/* Returns the units in the last place between y and the exact result, both finite. */
 static long double error_of(long double y, long double exact, int digits, int least_exponent) {
   int exponent = least_exponent;
   if (exact != 0.0L) (void)frexpl(exact, &exponent);
@@ -85,10 +86,10 @@ static long double error_of(long double y, long double exact, int digits, int le
 
 struct precision {
   int digits, least_exponent;
-  long double error; /* less than so many units */
+  long double error; /* the error is less than so many units */
 };
 
-/* f(x) = y, where `rounded` is the exact result in the element. */
+/* Expects f(x) = y, where `rounded` is the exact result as an element. */
 static void expect_result(const char *f, double x, double y, long double exact, double rounded,
                           const struct precision *p) {
   if (isinf(rounded)) {
@@ -131,7 +132,7 @@ Test(elementary, float_error_is_hardly_above_half_a_unit) {
   }
 }
 
-/* Equal in every bit; -0.0 is not 0.0, and there is one NaN. */
+/* Whether all bits are equal. -0.0 differs from 0.0, and there is one NaN. */
 static int elementary_same(double a, double b) {
   return memcmp(&a, &b, sizeof a) == 0;
 }
@@ -141,8 +142,8 @@ static int same_f32(float a, float b) {
 
 /* Floats at which something changes: where results overflow and underflow, where another range
  * begins, where an angle is next to a multiple of pi / 2 (0x1.f37c8ap+95 is the nearest of
- * all), and those without neighbours. The functions of doubles, rounded, say what is right;
- * they need not give the same float where that is an ordinary number. */
+ * all), and those without neighbours. The functions of doubles, rounded, give the right
+ * results; ordinary numbers need not be the same float. */
 Test(elementary, floats_at_which_something_changes) {
   static const float edges[] = {0.0f,        0x1p-149f,       0x1.fffffcp-127f,
                                 0x1p-126f,   0x1p-24f,        0.17328680f,
@@ -274,7 +275,7 @@ Test(elementary, special_cases_are_those_of_c) {
   }
 }
 
-/* The double nearest to a multiple of pi/2 of all. */
+/* This is the double that is nearest to a multiple of pi/2. */
 Test(elementary, reduction_survives_the_worst_argument) {
   const double x = 6381956970095103.0 * 0x1p797;
   cr_expect(elementary_same(elementary_baseline.of[E_cos].f64(x), -4.6871659242546277e-19));
@@ -283,9 +284,8 @@ Test(elementary, reduction_survives_the_worst_argument) {
   cr_expect(elementary_same(elementary_baseline.of[E_sin].f64(-x), -1.0));
 }
 
-/* Every offset and length of an array, also over the operand, against the function of one
- * element; the samples hold large arguments of sin, so that the loops have something to mend.
- */
+/* Every offset and length of an array, also over the operand, is compared with the function of
+ * one element. The samples have large arguments of sin, which the loops must do again. */
 Test(elementary, position_and_length_do_not_matter) {
   enum { LONGEST = 70, OFFSETS = 8, GUARD = 8, ROOM = OFFSETS + LONGEST + GUARD };
   const struct elementary_set *all[MOST_SETS];
@@ -321,9 +321,9 @@ Test(elementary, position_and_length_do_not_matter) {
   }
 }
 
-/* A block of ordinary arguments is done in another way than one that holds an argument whose
- * result is no normal number: the limit between them, and one such argument at every position
- * around the ends of blocks. */
+/* A block of ordinary arguments is done in another way than one with an argument whose result
+ * is no normal number. The test has the limit between them, and one such argument at every
+ * position around the ends of blocks. */
 Test(elementary, ordinary_blocks_have_the_same_bits) {
   enum { LENGTH = 3 * 256 + 5 };
   static const double edges[] = {700.0,
@@ -388,8 +388,9 @@ Test(elementary, ordinary_blocks_have_the_same_bits) {
   }
 }
 
-/* FNV-1a over the results of fixed samples. Recorded once; a compiler or a processor that gives
- * other bits fails here. Whoever changes a function on purpose records what this prints. */
+/* The FNV-1a hash of the results of fixed samples was recorded once. A compiler or a processor
+ * that gives other bits fails here. After an intended change of a function, record what this
+ * prints. */
 Test(elementary, same_bits_with_every_compiler_and_instruction_set) {
   enum { SAMPLES = 4096, ROUNDS = 16 };
   static double x[SAMPLES], y[SAMPLES];

@@ -1,5 +1,5 @@
-/* test-oracle.c - the oracle against numbers that others published or that were worked out by
- * hand from vcode.md and cvl.h: it judges the back ends, so something must judge it. */
+/* test-oracle.c - the oracle against numbers that others published, or that were worked out by
+ * hand from vcode.md and cvl.h. The oracle tests the back ends, so it must be tested itself. */
 #include "cvl/oracle/oracle.h"
 
 #include <criterion/criterion.h>
@@ -54,8 +54,8 @@ static void oracle_expect(struct heap *heap, struct oracle_call *call, uint64_t 
   cr_expect_eq(heap->live, 0);
 }
 
-/* The known answers of Salmon, Moraes, Dror, Shaw: Parallel random numbers, as easy as 1, 2, 3
- * (SC 2011), distributed with their library. */
+/* These are the known answers of Salmon, Moraes, Dror, Shaw: Parallel random numbers, as easy
+ * as 1, 2, 3 (SC 2011), distributed with their library. */
 Test(oracle, philox_known_answers) {
   static const struct {
     uint32_t counter[4], key[2], want[4];
@@ -132,7 +132,8 @@ Test(oracle, rounds_as_the_specification_says) {
   EXPECT(1, 3, 0, -1, -2, -3, -3, 0, INT64_MIN, INT64_MIN);
 }
 
-/* One sum for each rule of the tree, with values where any other order gives other bits. */
+/* Makes a sum for each rule of the tree, with values for which any other order gives other
+ * bits. */
 static double oracle_sum_of(uint64_t n, uint64_t big_at, uint64_t minus_at, uint64_t one_at) {
   struct heap heap;
   heap_init(&heap, 0);
@@ -151,17 +152,19 @@ static double oracle_sum_of(uint64_t n, uint64_t big_at, uint64_t minus_at, uint
 }
 
 Test(oracle, sums_follow_the_tree) {
-  cr_expect_eq(oracle_sum_of(100, 5, 37, 69), 1.0); /* one lane, rows in order: the 1 last */
+  /* one lane, with rows in order: the 1 comes last */
+  cr_expect_eq(oracle_sum_of(100, 5, 37, 69), 1.0);
   cr_expect_eq(oracle_sum_of(100, 5, 69, 37), 0.0); /* the 1 is lost in the lane */
   cr_expect_eq(oracle_sum_of(32, 0, 16, 8), 1.0);   /* lanes 0 and 16 meet first */
   cr_expect_eq(oracle_sum_of(32, 0, 8, 16), 0.0);   /* lane 16 meets lane 0 before 8 does */
   cr_expect_eq(oracle_sum_of(3000, 0, 2048, 1024),
                1.0); /* blocks are lanes: 0 and 2 meet first */
-  cr_expect_eq(oracle_sum_of(3000, 0, 1024, 2048), 0.0); /* and here the 1 is lost in block 0 */
+  cr_expect_eq(oracle_sum_of(3000, 0, 1024, 2048), 0.0); /* the 1 is lost in block 0 */
   cr_expect_eq(oracle_sum_of(1025, 31, 63, 1024), 1.0);  /* the second block is added last */
 }
 
-/* Prefixes of 8 and 32: the order within a window, and that windows are added on the left. */
+/* Prefixes of 8 and 32 show the order within a window, and that windows are added on the
+ * left. */
 Test(oracle, scans_follow_the_tree) {
   struct heap heap;
   heap_init(&heap, 0);
@@ -169,8 +172,8 @@ Test(oracle, scans_follow_the_tree) {
   const double x[] = {1, 1e17, -1e17, 0, 0, 0, 0, 0, 1, 1e17, -1e17, 5};
   call.operand[0] = oracle_reals(&heap, 12, x), call.operand[1] = SEGDES(12);
   struct oracle_outcome o = test_oracle_run(&heap, &call);
-  /* Position 3: s = 1 joins elements 1 and 2, then s = 2 adds element 0: the 1 survives. The
-   * total of the first window joins 0 with 1, and 2 with 3, first: there it is lost. */
+  /* At position 3, s = 1 joins elements 1 and 2, then s = 2 adds element 0, and the 1 survives.
+   * The total of the first window first joins 0 with 1, and 2 with 3, and the 1 is lost. */
   const double want3 = 1 + (1e17 + -1e17), window = (1 + 1e17) + (-1e17 + 0);
   const double want11 = window + (1 + (1e17 + -1e17));
   cr_expect_eq(host_real(&o.out[0], 0), 0.0);
@@ -199,7 +202,8 @@ Test(oracle, faults_name_the_lowest_position) {
   call.operand[0] = INTS(1, 2, 3, 4, 5), call.operand[1] = INTS(0, 0, 1, 1, 3);
   call.operand[4] = SEGDES(2, 3), call.operand[5] = SEGDES(2, 3);
   struct oracle_outcome o = test_oracle_run(&heap, &call);
-  cr_expect_eq(o.error.kind, CVL_E_INDEX); /* before the duplicates, though behind them */
+  /* reported before the duplicates, though at a later position */
+  cr_expect_eq(o.error.kind, CVL_E_INDEX);
   cr_expect_eq(o.error.position, 4);
   cr_expect_eq(o.error.value, 3);
   cr_expect_eq(o.error.limit, 3);

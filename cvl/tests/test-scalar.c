@@ -1,5 +1,5 @@
 /* test-scalar.c - scalars: width, sign, faults and types of results, in all pairs of widths.
- * The meaning of each operation is the conformance suite's business. */
+ * The conformance suite tests the meaning of each operation. */
 #include "cvl/cvl.h"
 
 #include <criterion/criterion.h>

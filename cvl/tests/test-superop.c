@@ -1,5 +1,5 @@
-/* test-superop.c - what is a superoperator and what is not; what follows from its shape; what
- * executing its nodes does with sizes, references and faults. */
+/* test-superop.c - which programs are superoperators, what follows from their shape, and how
+ * executing their nodes treats sizes, references and faults. */
 #include "base/tests/memory.h"
 #include "cvl/oracle/oracle.h"
 #include "cvl/superop.h"
@@ -89,7 +89,7 @@ Test(superop, dot_product) {
   cr_expect_eq(op.last_use[4], 2);
 }
 
-/* Flat constants as of 2012: the domain is known by a descriptor only. */
+/* A flat constant as of 2012: only a descriptor determines the domain. */
 Test(superop, flat_constants) {
   struct sketch k = {3, {S, F, S},
                      3, {CONST_INT(7), NODE(DIST, INT, 2, 3, 0), NODE(I_TO_F, NONE, 1, 4)},
@@ -103,7 +103,7 @@ Test(superop, flat_constants) {
   cr_expect_eq(op.uses[2], 0);
 }
 
-/* Two scatters, the second into the result of the first: they have no common domain. */
+/* Makes two scatters, the second into the result of the first. They have no common domain. */
 static struct sketch concatenation(void) {
   return (struct sketch){8,
                          {F, I, S, F, I, S, F, S},
@@ -131,7 +131,7 @@ Test(superop, copies) {
   cr_expect_not(completed(&k).copies);
 }
 
-/* Without an output something has to be checked. */
+/* Without an output, some node must be checked. */
 Test(superop, copies_that_check) {
   struct sketch k = concatenation();
   k.output_count = 0;
@@ -144,7 +144,7 @@ Test(superop, copies_that_check) {
   cr_expect_str_eq(why, "it has no output");
 }
 
-/* A divisor picked from each segment; the quotient kept in two ways. */
+/* A divisor is picked from each segment, and the quotient is kept in two ways. */
 Test(superop, gathers_and_outputs) {
   struct sketch k = {6,
                      {I, I, S, I, S, S},
@@ -163,7 +163,7 @@ Test(superop, gathers_and_outputs) {
   cr_expect_eq(op.rule_count, 6);
 }
 
-/* Nothing but the domain connects the two: a rule says so. */
+/* Only the domain connects the two, so there is a rule. */
 Test(superop, horizontal) {
   struct sketch k = {2, {F, F}, 2, {NODE(EXP, NONE, 1, 0), NODE(LOG, NONE, 1, 1)}, 2, {2, 3}};
   struct superop op = completed(&k);
@@ -184,7 +184,7 @@ Test(superop, results_of_pack) {
 /* ---- what is none ---- */
 
 static const struct refused {
-  const char *why; /* occurs in the reason */
+  const char *why; /* must occur in the reason */
   uint32_t node;
   struct sketch sketch;
 } refused[] = {
@@ -284,7 +284,7 @@ Test(superop, too_many_values) {
 }
 
 #ifdef RAVEL_DEBUG
-/* What is derived is looked at: a use too few, a value that is not there. */
+/* Derived members are checked: a use too few, and a value that does not exist. */
 Test(superop, a_wrong_use_ends_a_debug_build, .signal = SIGABRT) {
   struct sketch k = dot_product();
   const struct superop op = completed(&k);
@@ -311,7 +311,7 @@ Test(superop, memory_that_fails) {
   cr_assert(setjmp(guard.jump) == 0, "it jumped");
   cr_expect_not(superop_complete(&arena, &op, &why, &node));
   cr_expect_null(why);
-  memory_guard_end(&guard); /* is the innermost again */
+  memory_guard_end(&guard); /* the innermost guard again */
 }
 
 /* ---- equality ---- */
@@ -348,7 +348,7 @@ Test(superop, equality) {
 
 /* ---- assertions ---- */
 
-/* An ASSERT that $0 < $1, which reports -$0 and $0 - $1. */
+/* Makes an ASSERT that $0 < $1, which reports -$0 and $0 - $1. */
 static struct sketch superop_ordered(void) {
   struct sketch k = {2,
                      {I, I},
@@ -375,7 +375,7 @@ Test(superop, assertions) {
   op = completed(&k);
   cr_expect(op.cold[2]);
   k = superop_ordered();
-  k.outputs[k.output_count++] = 4; /* what is delivered is needed */
+  k.outputs[k.output_count++] = 4; /* an output is needed */
   op = completed(&k);
   cr_expect(op.cold[1] && !op.cold[2]);
 }
@@ -430,7 +430,7 @@ static struct cvl_error fault_of(uint64_t site, const struct superop *op,
   return e;
 }
 
-/* (x + x) / y, and the sum of x / y. */
+/* Makes (x + x) / y, and the sum of x / y. */
 static struct sketch quotients(void) {
   return (struct sketch){3,
                          {I, I, S},

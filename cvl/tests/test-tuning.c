@@ -1,4 +1,4 @@
-/* test-tuning.c - the table of tuning values, and what of a text is refused. */
+/* test-tuning.c - the table of tuning values, and which parts of a text are refused. */
 #include "cvl/tuning.h"
 
 #include "base/diag.h"
@@ -6,7 +6,7 @@
 #include <criterion/criterion.h>
 #include <string.h>
 
-/* What a text sets, and the first message. */
+/* The values that a text sets, and the first message. */
 struct outcome {
   struct tuning values;
   bool fine;
@@ -50,7 +50,7 @@ Test(tuning, defaults_are_legal) {
   }
 }
 
-/* A value that is not set is 0, too. */
+/* If a value is not set, it is 0, too. */
 Test(tuning, zero_is_the_default_or_not_legal) {
   for (unsigned id = 0; id < TUNING_COUNT; id++) {
     const bool legal = tuning_is_legal((enum tuning_id)id, 0);

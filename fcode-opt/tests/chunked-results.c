@@ -55,7 +55,7 @@ static void expect_marks(const char *functions, const char *wanted) {
 }
 
 #define SQUARES "fun M (v0: FLOAT) -> (FLOAT)\n  v1 = * FLOAT v0 v0\n  yield v1\nend\n"
-/* Of a vector v0, with a descriptor v2 of one segment. */
+/* The beginning of a function of a vector v0, with a descriptor v2 of one segment. */
 #define OF_VECTOR                                                                              \
   "fun M (v0: FLOAT) -> (FLOAT)\n"                                                             \
   "  v1 = LENGTH FLOAT v0\n"                                                                   \
@@ -89,7 +89,8 @@ Test(chunked_results, several_results) {
                "see>e see>e ");
 }
 
-/* What is spread is shared, and so is what is gathered from, with its descriptor. */
+/* A vector that is spread is shared, and so is one that is gathered from, with its
+ * descriptor. */
 Test(chunked_results, shared_operands) {
   expect_marks(OF_VECTOR "  v3 = MAX_REDUCE FLOAT v0 v2\n"
                          "  v4 = DIST FLOAT v3 v2\n"
@@ -141,7 +142,8 @@ Test(chunked_results, lengths_must_be_known_to_agree) {
       "fun M (v0: FLOAT, v1: FLOAT) -> (FLOAT)\n  v2 = * FLOAT v0 v1\n  yield v2\nend\n", "");
 }
 
-/* What is not the end; a scalar, which is one position. */
+/* Values that are not the program's last ones have no marks, nor has a scalar, which is one
+ * position. */
 Test(chunked_results, only_what_the_program_ends_with) {
   expect_marks_of(OF_VECTOR "  v3 = * FLOAT v0 v0\n"
                             "  v4 = MAX_REDUCE FLOAT v3 v2\n"

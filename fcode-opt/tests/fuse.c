@@ -82,7 +82,7 @@ static void expect_number(const struct fused *t, const struct superop *op, const
   cr_expect_eq(found, n, "%s: %u %s, not %u\n%s", t->title, found, word, n, t->formulas);
 }
 
-/* What came of one expectation: how far the superoperators and the body have been compared. */
+/* The state of one expectation: how far the superoperators and the body have been compared. */
 struct reached {
   uint32_t superops;
   const char *body, *formulas;

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The same of what follows M, whose text is not looked at. */
+/* Does what rewriting_expect does with the text after M. */
 static void expect_behind_main(bool (*pass)(struct opt *), const char *functions,
                                const char *expected) {
   struct rewriting r;
@@ -39,7 +39,7 @@ Test(instances, dead_parameters_and_results) {
                      "end\n");
 }
 
-/* What is left of a function without results still holds elements, and stays by instances. */
+/* The rest of a function without results still contains elements, and stays lifted. */
 Test(instances, no_result_is_needed) {
   expect_behind_main(pass_dead,
                      "fun M (v0: SEGDES, v1: INT) -> (INT)\n"
@@ -152,7 +152,7 @@ Test(instances, equal_operands_that_are_cut_differently) {
                      "end\n");
 }
 
-/* The same of a descriptor. */
+/* Descriptors are treated in the same way. */
 Test(instances, equal_descriptors_that_are_cut_differently) {
   const char text[] = "fun M (v0: SEGDES, v1: SEGDES) -> (INT)\n"
                       "  v2: INT = call BODY v0 v1 v1\n"
@@ -291,9 +291,9 @@ Test(hoist, out_of_two_bodies_with_an_if) {
                    "end\n");
 }
 
-/* What may fail moves while nothing that may fail stays before it. So the fault of the check
- * v4, of the division v6 and of RAND are still met in this order; the safe v8 moves all the
- * same. */
+/* An operation that may fail moves only if no such operation stays before it. So the fault of
+ * the check v4, of the division v6 and of RAND are still met in this order. The safe v8 moves
+ * in any case. */
 Test(hoist, faults_keep_their_order) {
   rewriting_expect(
       pass_hoist,
@@ -338,7 +338,7 @@ static void expect_hoisted(bool hoisted, const char *functions) {
   rewriting_free(&r);
 }
 
-/* What the check before it makes safe moves with the check, not without. */
+/* An operation that a check makes safe moves with the check, not without it. */
 Test(hoist, checks) {
 #define CHECK "  v7 = + INT v2 v3\n"
 #define CHECKED(between)                                                                       \
@@ -355,8 +355,8 @@ Test(hoist, checks) {
 #undef CHECKED
 }
 
-/* What has moved to a body around moves on only if it is not safe by a check there. RAND and
- * the check, which may fail, stay. */
+/* An operation that has moved to an outer body moves on only if no check there makes it safe.
+ * RAND and the check, which may fail, stay. */
 Test(hoist, out_of_two_bodies_with_a_check) {
   static const char *const products[] = {"  v4 = * INT v2 v3\n", "  v4 = * INT v2 v2\n"};
   for (uint32_t i = 0; i < 2; i++) {
@@ -468,9 +468,9 @@ Test(worth, elements_of_its_own) {
   "  v7 = +_REDUCE INT v6 v4\n"                                                                \
   "  yield v7\n"
 
-/* What explains a program optimises it once more, from the same decisions: SIMPLE is by
- * instances again, and no reason for its caller to be so. The last word on BODY is of the time
- * when it was called. */
+/* The explanation optimises the program once more, from the same decisions: SIMPLE is lifted
+ * again, which is no reason to lift its caller. The last word on BODY is from the time when it
+ * was called. */
 Test(worth, explained_as_it_was_optimised) {
   expect_decision(
       "fun M () -> (INT)\n"
@@ -500,7 +500,7 @@ Test(worth, explained_as_it_was_optimised) {
       "", "it calls SUM, which is lifted");
 }
 
-/* The same sum of what needs no memory. */
+/* The body sums values that need no memory. */
 Test(worth, one_superoperator) {
   expect_decision(APPLY("  v2 = CONST INT 10\n"
                         "  v3 = DIST INT v2 v0\n"
@@ -629,7 +629,7 @@ Test(worth, from_the_inside_out) {
 #undef INNER
 }
 
-/* What is printed and counted is the last time only. */
+/* Only the last pass is printed and counted. */
 Test(worth, listings_of_the_last_time) {
   struct fixture t;
   fixture_init(&t);

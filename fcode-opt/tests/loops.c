@@ -6,7 +6,7 @@
 #include "fused-kernels/fused.h"
 #include <string.h>
 
-/* What the pass makes of functions; the formula of the loop, or "" if there is none. */
+/* Runs the pass on functions. Returns the formula of the loop, or "" if there is none. */
 static const char *loop_of(struct rewriting *r, const char *functions) {
   static char formula[500];
   rewriting_begin(r, functions);
@@ -72,7 +72,7 @@ Test(loops, a_function_that_is_a_loop_calls_nobody) {
   rewriting_free(&r);
 }
 
-/* What is true of the recursion is true of the loop. */
+/* The loop is lifted if the recursion was. */
 Test(loops, a_function_by_instances_stays_one) {
   struct rewriting r;
   loop_of(&r, MAIN RECURSION_MARKED(" instances shared each shared -> each", FLAG, NEXT, END));

@@ -142,8 +142,8 @@ Test(sizes, layout_of_what_the_entry_is_given) {
 
 /* ---- lifted functions ---- */
 
-/* That a mark is true is the compiler's word, which only its own programs have. In 32 bits a
- * sum of lengths is the total: it wraps only where no INT counts the elements. */
+/* Analyses a function with a mark, which only the compiler's own programs may have. In 32 bits
+ * a sum of lengths is the total, since it wraps only where no INT counts the elements. */
 static void analyse_marked(struct analysed *a, bool guarded, enum cvl_elem ints) {
   rewriting_begin(&a->r, "fun M () -> (INT)\n"
                          "v0, v1, v2 = READ INT\n"

@@ -22,7 +22,7 @@ void fixture_free(struct fixture *);
 const char *after(struct fixture *, const char *pass, const char *text);
 /* Optimises `text` and compares. */
 void expect_after(const char *pass, const char *text, const char *expected);
-/* The same after all passes, of which none may inline. */
+/* Compares the text after all passes, without inlining. */
 void expect_uninlined(const char *text, const char *expected);
 /* A function that may call itself for ever, for programs of tests. */
 #define LOOP                                                                                   \

@@ -28,7 +28,7 @@ struct nvrtc {
   int reports; /* the folder; negative: none */
 };
 
-/* What the compiler says of a kernel. */
+/* The compiler's report on a kernel. */
 struct nvrtc_report {
   bool good;          /* compiled, without a warning */
   int registers;      /* -1: not said */
@@ -88,7 +88,7 @@ static inline void nvrtc_name(const struct nvrtc *n, const char *text, char name
   sha256_show(digest, name + strlen(NVRTC_PREFIX));
 }
 
-/* What was said of a kernel that was accepted, or NULL. */
+/* Returns the log of a kernel that was accepted, or NULL. */
 static inline char *nvrtc_log_kept(const struct nvrtc *n, const char *name) {
   uint64_t bytes;
   const int file = n->reports < 0 ? -1 : cache_find(n->reports, name, &bytes);

@@ -441,8 +441,8 @@ Test(emit_block, reductions_that_wait) {
   }
 }
 
-/* What a back end compiles, of all kinds of nodes, for one segment and for any: a function that
- * does not compile would only be slow. */
+/* Compiles what a back end would compile, with all kinds of nodes, for one segment and for any.
+ * A function that does not compile would only be slow. */
 static void emit_check_file(struct widths w, uint64_t seed) {
   static const struct mixture mixtures[] = {
       {.maps = 6, .spreads = 3, .gathers = 3, .reductions = 2, .asserts = 2, .wild = true},

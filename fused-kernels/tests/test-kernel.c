@@ -147,7 +147,7 @@ struct packing {
 
 enum { MOST_LISTS = 8, PUBLISHED_BYTES = 16, MARK = 7 };
 
-/* What a kernel gives of a list of PACKs. */
+/* The results of a kernel for a list of PACKs. */
 struct list {
   uint32_t flags;
   struct packing packing;
@@ -265,8 +265,8 @@ static int64_t tiles(int64_t n, int64_t each) {
   return (n + each - 1) / each;
 }
 
-/* What comes behind the elements, for all segments of more than half a chunk; how many blocks.
- */
+/* Adds the arguments after the elements of a scan, for all segments of more than half a chunk.
+ * Returns the number of blocks. */
 static int64_t add_chunks(struct arguments *a, const struct segments *d) {
   const int64_t each = tiles(d->total, 1 << CHUNK_BITS);
   const int64_t longest = tiles(d->total, 1 << LONG_BITS);
@@ -280,7 +280,7 @@ static int64_t add_chunks(struct arguments *a, const struct segments *d) {
   return c.candidates;
 }
 
-/* The same for all others. */
+/* Adds these arguments for all other segments. Returns the number of blocks. */
 static int64_t add_longest(struct arguments *a, const struct segments *d,
                            const struct host_value *lengths) {
   int32_t longest = 0;
@@ -460,7 +460,7 @@ static bool kernel_execute(struct run *r, uint32_t node) {
   return ok;
 }
 
-/* Of segments up to a slot the result is what groups have given. */
+/* Takes the results that groups have computed, for segments up to a slot. */
 static void kernel_take_results(struct run *r, uint32_t node, struct host_value *finished) {
   const struct host_value *d = &r->values[r->op->segments], *g = &r->results[node];
   for (uint64_t s = 0; s < d->n; s++) {

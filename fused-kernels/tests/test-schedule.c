@@ -85,7 +85,7 @@ static const struct row {
     {GATHER, ANY_SEGMENTS, "i0 i0 i0", "0-0 0-0 1-1w", "1"},
     {GATHER, ONE_SEGMENT, "i0 i0 i0", "0-0 0-0 1-1w", "1"},
     {GATHER, KERNEL, "i0 i0 i0", "0-0 0-0 1-1w", "1"},
-    /* What a later stage reads, too, is written. */
+    /* A value that a later stage reads, too, is written. */
     {LATER, ONE_SEGMENT, "i0 i0 a1 i1 a2 i2", "1-1w 1-2w 1-1 2-2w 2-2 3-3w", "1|5 6|5 8"},
     {LATER, KERNEL, "i0 i0 i0 i0 i0 i0", "0-0 0-0 0-0 0-0 0-0 1-1w", "1"},
     /* $4 is only for the report, $5 is not. */
@@ -117,7 +117,7 @@ static const struct row {
     {COUNTED, KERNEL, "i0 i0 i0 i0", "0-0 0-0 0-0 1-1w", "1"},
     {SLICE, ONE_SEGMENT, "a0 a0 a0 a0 i0", "0-0 0-0 0-0 0-0 1-1w", "1 7"},
     {SLICE, KERNEL, "i0 i0 i0 i0 i0", "0-0 0-0 0-0 0-0 1-1w", "1"},
-    /* What has no use: a kernel leaves it out, unless it may fail. */
+    /* A kernel leaves out a node without use, unless it may fail. */
     {UNUSED, ANY_SEGMENTS, "i0 i0 i0 i0", "0-0 . . 1-1w", "0 1"},
     {UNUSED, KERNEL, ".0 .0 i0 i0", ". . . 1-1w", "0"},
 };

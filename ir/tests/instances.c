@@ -150,7 +150,7 @@ Test(instances, effects_that_are_allowed) {
   fixture_free(&t);
 }
 
-/* What is left of a body whose results nobody uses may still draw random numbers or fail. */
+/* The rest of a body whose results nobody uses may still draw random numbers or fail. */
 Test(instances, without_results) {
   struct fixture t;
   build_round_trip(&t, "FUNC M RET FUNC FN {% instances shared each -> } RAND POP 2 0 RET");

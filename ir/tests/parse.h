@@ -9,7 +9,7 @@
 struct ir_program *ir_parse(struct arena *, const char *file, const char *text, size_t length,
                             struct diag_list *diags);
 
-/* What ir_print writes, in the arena. */
+/* Returns the text that ir_print writes, in the arena. */
 const char *ir_text(struct arena *, const struct ir_program *);
 
 #endif

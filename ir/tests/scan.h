@@ -34,7 +34,7 @@ void scanner_next(struct scanner *);
 
 /* Is the present token this word, or this mark? */
 bool scanner_is(const struct scanner *, const char *text);
-/* The same, and then steps over it. */
+/* Does what scanner_is does; if true, steps over the token. */
 bool scanner_take(struct scanner *, const char *text);
 /* Steps over this token, or fails. */
 void scanner_expect(struct scanner *, const char *text);

@@ -178,7 +178,7 @@ static void *buffer(struct ArrowArray *a, unsigned i, uint64_t bytes) {
   return b->memory[i] + 1;
 }
 
-/* What a buffer holds now, it must hold on release. */
+/* Saves the contents of a buffer, which must be the same on release. */
 static void seal(struct ArrowArray *a) {
   struct buffers *b = a->private_data;
   for (unsigned i = 0; i < 3; i++) {

@@ -62,7 +62,7 @@ Test(output, goes_to_the_function_of_the_caller) {
   ravel_context_free(c);
 }
 
-/* Which element failed is found by a second execution, which prints nothing. */
+/* A second execution, which prints nothing, finds the element that failed. */
 Test(output, of_a_call_that_fails_comes_once) {
   struct ravel_context *c = context_with(NULL);
   struct printed p = printed_of(c, SIZE_MAX);

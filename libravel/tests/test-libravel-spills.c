@@ -105,7 +105,7 @@ static void spills_expect_equal(struct ravel_context *c, struct ravel_value *v,
   ravel_function_release(f);
 }
 
-/* The same stream in memory and in spills, and out of both. */
+/* Compares a stream in memory with the same stream in spills, and takes it out of both. */
 static void spills_try_stream(struct ravel_context *plain, struct ravel_context *spilled,
                               uint64_t seed) {
   struct reference *r = calloc(1, sizeof *r);

@@ -58,7 +58,7 @@ static void delete_tensor(struct DLManagedTensorVersioned *t) {
   atomic_fetch_sub(&tensors, 1);
 }
 
-/* Of ints that are as wide as the context's, which borrows them, or that it converts. */
+/* Makes ints that are as wide as the context's, which imports them, or that it converts. */
 static struct DLManagedTensorVersioned *make_tensor(bool wide) {
   struct DLManagedTensorVersioned *t = calloc(1, sizeof *t);
   int64_t *shape = malloc(sizeof *shape);

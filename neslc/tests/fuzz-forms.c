@@ -53,7 +53,7 @@ static struct table *copied(struct arena *arena, const struct table *from) {
   return table;
 }
 
-/* The same names: what is added goes into the arena. */
+/* Returns a copy of the names, to which names are added in the arena. */
 static struct intern names_like(struct arena *arena, const struct intern *from) {
   struct intern names = *from;
   struct map *numbers = &names.numbers.latest;

@@ -16,7 +16,7 @@ TestSuite(test_check, .init = check_setup, .fini = memory_end);
 
 /* ---- forms and what they come to ---- */
 
-/* What a form comes to: its type, as the prompt shows it, or "error KIND". */
+/* The result of checking a form: its type, as the prompt shows it, or "error KIND". */
 struct outcome {
   const char *text;
   const char *notice;
@@ -595,8 +595,8 @@ Test(test_check, one_mistake_is_one_error) {
 
 /* ---- the corpus ---- */
 
-/* What the specification refuses: a number that is logical, too, which is an int; and names
- * that programs may have for their own. */
+/* Whether the specification refuses a form that the checker accepts. Such forms are numbers
+ * that are logical, too, which become int, and names that programs may define. */
 static bool superseded(const char *path, const char *line, const struct outcome *o) {
   const bool error = strncmp(o->text, "error ", 6) == 0;
   if (strstr(path, "errors/names.nesl"))
@@ -617,8 +617,8 @@ static char *check_read_all(const char *path, size_t *length) {
   return text;
 }
 
-/* What the checker has to say to an expected line: its type, a kind of error of its own, or
- * NULL where only the evaluation shows it. */
+/* Returns what the checker must say to an expected line: its type, or a kind of error of its
+ * own. NULL if only the evaluation shows it. */
 static const char *expected_of(const char *line) {
   static const char *const own[] = {
       "parse",        "type",    "unbound",     "pattern",           "duplicate", "builtin",

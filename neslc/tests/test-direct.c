@@ -283,8 +283,8 @@ Test(direct, failures_say_what_happened) {
                    "ERROR: no way\n");
 }
 
-/* Of several failing instances the one counts that comes first when all run in step; what is
- * printed before that appears, what comes after does not. */
+/* If several instances fail, the one that fails first when all run in step is reported. Output
+ * printed before that appears, later output does not. */
 Test(direct, order_of_failing) {
   direct_expect_in(false,
                    "{(print_char(c), 1 / (char_code(c) - 97), print_char(`-)) : c in \"bac\"};",
@@ -318,7 +318,7 @@ Test(direct, checks_of_the_library_can_be_left_out) {
   run_close(&r);
 }
 
-/* What the k-th serial RAND of a run gives for a bound. */
+/* Returns the k-th serial RAND of a run for a bound. */
 static int64_t random_expected(uint64_t seed, uint32_t k, int64_t bound, bool wide) {
   const uint32_t counter[4] = {0, 0, k, 0}, key[2] = {(uint32_t)seed, (uint32_t)(seed >> 32)};
   uint32_t word[4];

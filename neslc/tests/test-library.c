@@ -62,8 +62,8 @@ Test(library, documentation, .init = start_classic, .fini = memory_end) {
 
 /* ---- values ---- */
 
-/* What evaluating a form gives, as `nesl --outcomes` would say: a value without its type, or
- * the first line of the complaint. */
+/* Returns the result of evaluating a form, as `nesl --outcomes` prints it: a value without its
+ * type, or the first line of the complaint. */
 static const char *outcome(const char *text) {
   struct source source = {
       .name = "test", .text = text, .length = strlen(text), .first_line = 1};

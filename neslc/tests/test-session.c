@@ -35,7 +35,7 @@ static void session_check_all(const char *text, struct checked *last) {
   }
 }
 
-/* What compiling the last form of a text allocates. */
+/* Returns how many bytes compiling the last form of a text allocates. */
 static uint64_t bytes_to_compile(const char *text) {
   struct checked form = {0};
   session_check_all(text, &form);
@@ -182,8 +182,8 @@ static void teardown_regions(void) {
 
 TestSuite(regions, .init = setup_regions, .fini = teardown_regions);
 
-/* What a program still means is there, whatever was freed around it: of use above all under the
- * address sanitizer. */
+/* Definitions that a program still uses are there, whatever was freed around them. This is
+ * useful mainly under the address sanitizer. */
 Test(regions, what_is_mentioned_stays) {
   static const struct {
     const char *text, *result;

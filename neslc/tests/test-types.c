@@ -96,7 +96,7 @@ Test(types, what_is_ordered_consists_of_ordered_types) {
       UNIFY_CLASS);
 }
 
-/* What has an order and is logical is an int, whichever comes first. */
+/* A type that is both ordered and logical is int, in whichever order the classes come. */
 Test(types, ordered_and_logical_is_int) {
   static const enum type_class ordered[] = {CLASS_ORDINAL, CLASS_SORTABLE, CLASS_EQUATED};
   for (int i = 0; i < 6; i++) {
@@ -311,7 +311,7 @@ static struct type *doubled(struct type *x, unsigned depth) {
   return x;
 }
 
-/* What a walk over a shared type may take for each of its parts. */
+/* The most bytes that a walk over a shared type may take for each of its parts. */
 enum { DOUBLINGS = 200, MOST_FOR_A_PART = 1000 };
 
 Test(types, shared_parts_are_walked_once, .timeout = 20) {
