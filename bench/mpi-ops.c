@@ -153,7 +153,7 @@ static bool nothing_at_all(struct bench *k, struct cvl_value *out) {
   *out = cvl_scalar_int(CVL_I64, 0);
   return true;
 }
-static bool mpi_ops_add(struct bench *k, struct cvl_value *out) {
+static bool add(struct bench *k, struct cvl_value *out) {
   return k->b->apply(k->c, ++k->site, &CVL_CALL(CALL_ELEMENTWISE, OP_ADD, k->x, k->where), out);
 }
 static bool add_moved(struct bench *k, struct cvl_value *out) {
@@ -194,7 +194,7 @@ static bool extract(struct bench *k, struct cvl_value *out) {
   return k->b->apply(k->c, ++k->site,
                      &CVL_CALL(CALL_EXTRACT, OP_EXTRACT, k->x, k->first, k->one), out);
 }
-static bool mpi_ops_replace(struct bench *k, struct cvl_value *out) {
+static bool replace(struct bench *k, struct cvl_value *out) {
   return k->b->apply(k->c, ++k->site,
                      &CVL_CALL(CALL_REPLACE, OP_REPLACE, k->x, k->first, k->first, k->one),
                      out);
@@ -207,7 +207,7 @@ static bool pack_by(struct bench *k, const struct cvl_value *d, struct cvl_value
   k->other = packed[1];
   return true;
 }
-static bool mpi_ops_pack(struct bench *k, struct cvl_value *out) {
+static bool pack(struct bench *k, struct cvl_value *out) {
   return pack_by(k, &k->one, out);
 }
 /* Computes two results that wait for the same exchange. */
@@ -215,12 +215,12 @@ static bool sum_and_pack(struct bench *k, struct cvl_value *out) {
   struct cvl_value total;
   if (!k->b->apply(k->c, ++k->site, &CVL_CALL(CALL_REDUCE, OP_ADD, k->x, k->one), &total))
     return false;
-  const bool good = mpi_ops_pack(k, out);
+  const bool good = pack(k, out);
   k->b->release(k->c, &k->other);
   k->other = total;
   return good;
 }
-static bool mpi_ops_dist(struct bench *k, struct cvl_value *out) {
+static bool dist(struct bench *k, struct cvl_value *out) {
   return k->b->apply(k->c, ++k->site, &CVL_CALL(CALL_DIST, OP_DIST, k->per_segment, k->many),
                      out);
 }
@@ -260,19 +260,19 @@ static const struct {
     {"nothing", nothing_at_all},
 #define CASE(name)                                                                             \
   { #name, name }
-    CASE(mpi_ops_add),
+    CASE(add),
     CASE(add_moved),
-    CASE(mpi_ops_dist),
+    CASE(dist),
     CASE(index_one),
     CASE(sum),
     CASE(sums),
     CASE(int_scan),
     CASE(real_scan),
     CASE(scans),
-    CASE(mpi_ops_pack),
+    CASE(pack),
     CASE(sum_and_pack),
     CASE(extract),
-    CASE(mpi_ops_replace),
+    CASE(replace),
     CASE(gather_any),
     CASE(gather_next),
     CASE(scatter_any),
