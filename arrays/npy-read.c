@@ -212,7 +212,7 @@ static bool read_texts(struct reading *r, const struct source *s,
 }
 
 /* Returns whether the elements need not be copied. */
-static bool may_lend(const struct reading *r, const struct source *s) {
+static bool may_map(const struct reading *r, const struct source *s) {
   return r->stays && (uintptr_t)s->p % sizeof(int64_t) == 0 &&
          is_column(s->field, s->leaf, s->stride);
 }
@@ -227,7 +227,7 @@ static bool read_part(struct reading *r, uint32_t leaf, const struct npy_field *
                       npy_field_name(r->arena, f), array_leaf_name(s.leaf));
   }
   if (s.leaf == ARRAY_TEXT) return read_texts(r, &s, column);
-  if (!may_lend(r, &s)) {
+  if (!may_map(r, &s)) {
     const bool large = npy_spills(r, r->count * sizeof(int64_t)) != NULL;
     return large ? read_spilled(r, &s, column) : read_into(r, &s, column);
   }

@@ -183,7 +183,7 @@ static bool find_type(struct nesl *n, const struct argument *a, struct type **ty
                                          a->count == 1 ? "" : "s"));
   }
   if (is_open(n->session->arena, *type)) {
-    struct array_type array = {.spills = nesl_lent_spills(n, a->text->text)};
+    struct array_type array = {.spills = nesl_mapped_spills(n, a->text->text)};
     struct type *one, *other;
     if (!array_settings_parse(n->session->arena, settings_for(n, a->file), &array, &problem) ||
         !array_guess(nesl_array_format(a->file), n->session->arena, a->text->text,
@@ -249,7 +249,7 @@ static bool bind_argument(struct nesl *n, void *context) {
   if (!find_type(n, a, &type)) return false;
   bool fine = nesl_type_in_file(n, type, a->file, &array, &problem);
   array.bytes_stay = a->text->mapped;
-  array.spills = nesl_lent_spills(n, a->text->text);
+  array.spills = nesl_mapped_spills(n, a->text->text);
   if (!fine || !array_read(nesl_array_format(a->file), &n->arguments, &array, a->text->text,
                            a->text->length, &columns, &problem)) {
     return complain_of_file(n, a->file,
@@ -267,17 +267,17 @@ static bool bind_argument(struct nesl *n, void *context) {
                                          (long long)*wide));
   }
   const struct scheme scheme = {.count = 0, .type = type};
-  session_lend(n->session, intern_name(&n->session->names, a->name, strlen(a->name)), &scheme,
-               &value);
+  session_import(n->session, intern_name(&n->session->names, a->name, strlen(a->name)), &scheme,
+                 &value);
   return true;
 }
 
 /* A file that is mapped is no longer *text's. */
-static bool lend_and_bind(struct nesl *n, void *context) {
+static bool import_and_bind(struct nesl *n, void *context) {
   struct argument *a = context;
   const struct source_text text = *a->text;
   if (text.mapped) {
-    nesl_lend_file(n, a->file, &text);
+    nesl_map_file(n, a->file, &text);
     *a->owned = (struct source_text){0};
     a->text = &text;
   }
@@ -294,7 +294,7 @@ bool nesl_bind_argument(struct nesl *n, const struct global *function, unsigned 
   n->heap.stop = n->stop;
   if (source_map_array(&text, &n->heap, &user, file, nesl_array_format(file), &n->diags)) {
     struct argument a = {function, index, count, name, file, &text, &text};
-    fine = with_memory(n, file, lend_and_bind, &a);
+    fine = with_memory(n, file, import_and_bind, &a);
   } else if (n->complaints.first == NESL_OK) {
     n->complaints.first = NESL_RUNTIME;
   }

@@ -49,7 +49,7 @@ static void collect_arguments(struct compiled *c, const struct evaluation *e) {
       item->kind = (uint8_t)item_kind_of((enum column_kind)column->kind);
       item->length = column->length;
       item->as.ints = column->as.ints;
-      item->lent = e->stays && e->stays(e->context, column->as.ints);
+      item->shared = e->stays && e->stays(e->context, column->as.ints);
     }
   }
 }

@@ -150,7 +150,7 @@ static void make_variable(struct arguments *a, size_t number, struct core *e, st
   *columns += value.count;
   const char *name = arena_printf(n->session->arena, "_expression_%zu", number);
   const struct scheme scheme = {.count = 0, .type = type};
-  struct global *variable = session_lend(
+  struct global *variable = session_import(
       n->session, intern_name(&n->session->names, name, strlen(name)), &scheme, &value);
   e->kind = CORE_GLOBAL;
   e->type = type;

@@ -160,12 +160,12 @@ static bool evaluate_form(struct nesl *n, const struct checked *c, FILE *out) {
       e.own = nesl_ranks_begin(n, type);
     else
       e.consumer = nesl_stream_begin(n, type);
-    e.large = n->lent != NULL;
+    e.large = n->mapped != NULL;
   }
   if (measures) measurement = nesl_measurement(n);
   if (measures) e.measurement = &measurement;
   bool fine = n->evaluator->evaluate(n->evaluator, &e, &value);
-  fine = nesl_lent_are_whole(n) && fine;
+  fine = nesl_mapped_are_whole(n) && fine;
   if (fine && measures) fine = nesl_report(n, &measurement);
   if (fine && n->options->classic && value_nonfinite(&value)) {
     complain(&n->complaints, NESL_NONFINITE, c->value->source, c->value->at,

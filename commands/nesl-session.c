@@ -83,7 +83,7 @@ void nesl_end(struct nesl *n) {
   if (n->evaluator) n->evaluator->close(n->evaluator);
   nesl_stream_end(n);
   nesl_ranks_end(n);
-  nesl_lent_end(n);
+  nesl_mapped_end(n);
   if (n->session) session_free(n->session);
   free(n->last_loaded);
   arena_free(&n->arguments);

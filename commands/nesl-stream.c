@@ -97,7 +97,7 @@ static bool file_has_room(const struct file *f, uint64_t bytes, char *problem) {
 static bool is_large_result(const struct nesl_stream *s, uint64_t bytes) {
   enum { MEMORY_PART = 8 };
   const uint64_t least = machine_memory(&s->n->options->machine) / MEMORY_PART;
-  return bytes >= least || nesl_lent_bytes(s->n) >= least;
+  return bytes >= least || nesl_mapped_bytes(s->n) >= least;
 }
 
 static bool stream_wants(void *with, uint64_t bytes) {
@@ -164,7 +164,7 @@ static void give_pages_back(struct nesl_stream *s, uint64_t bytes) {
   enum { OFTEN = 64 << 20, LEAST = 1 << 20 }; /* a chunk may have read more than it writes */
   s->written += bytes > LEAST ? bytes : LEAST;
   if (s->written < OFTEN) return;
-  nesl_lent_give_back(s->n);
+  nesl_mapped_give_back(s->n);
   s->written = 0;
 }
 

@@ -71,7 +71,7 @@ bool trial_run(struct trying *t, const struct source *form, const struct random_
   const struct nesl_value value = datum_columns(&t->values, t->in->cases, cases, count);
   const struct scheme scheme = {.count = 0, .type = t->in->cases};
   static const char name[] = "_cases";
-  struct global *global = session_lend(
+  struct global *global = session_import(
       n->session, intern_name(&n->session->names, name, sizeof name - 1), &scheme, &value);
   t->ran = false;
   n->parameters = &global;

@@ -14,7 +14,7 @@
  *   nesl-entry.c       --entry: a call, and its arguments as values
  *   nesl-measure.c     --repeat and --times: the measurements of a repeated evaluation
  *   nesl-arrays.c      NumPy and CSV files: their types, arguments and results in them
- *   nesl-lent.c        arguments that are mapped
+ *   nesl-mapped.c        arguments that are mapped
  *   nesl-stream.c      results that go to files while the program runs
  *   nesl-ranks.c       results that the ranks of a job write together
  *   nesl-tune.c        --tune, and what tuning values are kept for
@@ -42,7 +42,7 @@ struct nesl {
   struct arena arguments;     /* values for the call of --entry, until the machine has them */
   struct global **parameters; /* their variables; of a property, that of its cases */
   uint32_t parameter_count;
-  struct nesl_lent *lent;     /* files that such values are in, to the end: nesl-lent.c */
+  struct nesl_mapped *mapped; /* files that such values are in, to the end: nesl-mapped.c */
   struct nesl_stream *stream; /* results of the call that go to files at once, or NULL */
   struct nesl_ranks *ranks;   /* results that ranks write together, or NULL */
   bool written;               /* the results of the call are in their files */
@@ -229,21 +229,21 @@ bool nesl_type_in_file(struct nesl *, struct type *, const char *file, struct ar
 /* Returns the format that the end of the name means. */
 enum array_format nesl_array_format(const char *file);
 /* Takes a mapped file that an argument is read from: it stays to the end. */
-void nesl_lend_file(struct nesl *, const char *file, const struct source_text *mapped);
+void nesl_map_file(struct nesl *, const char *file, const struct source_text *mapped);
 /* Returns the spills for columns of the file with this text that are not as in the machine;
  * NULL: they go to memory.
  */
-struct array_spills *nesl_lent_spills(struct nesl *, const char *text);
+struct array_spills *nesl_mapped_spills(struct nesl *, const char *text);
 /* Returns whether the elements of an argument are in such a file, or in a spill. The context is
  * a struct nesl. */
 bool nesl_argument_stays(void *context, const void *elements);
 /* Returns the bytes of all such files. */
-uint64_t nesl_lent_bytes(const struct nesl *);
+uint64_t nesl_mapped_bytes(const struct nesl *);
 /* Returns whether no other process has made one of them shorter; else complains. */
-bool nesl_lent_are_whole(struct nesl *);
+bool nesl_mapped_are_whole(struct nesl *);
 /* Gives back the pages of these files that have been read: they need not stay in memory. */
-void nesl_lent_give_back(struct nesl *);
-void nesl_lent_end(struct nesl *);
+void nesl_mapped_give_back(struct nesl *);
+void nesl_mapped_end(struct nesl *);
 
 /* Begins to stream the results of the call, of this type, into the files of the options.
  * Returns the consumer for its evaluation, or NULL if they cannot be streamed, which is found

@@ -98,7 +98,7 @@ enum vector_memory {
   MEMORY_OWN,      /* behind the head, in the same block */
   MEMORY_BORROWED, /* an owner outside, who is called at the end; only read */
   /* as OWN, but exported: others read it, and may do so after the vector's end */
-  MEMORY_LENT,
+  MEMORY_EXPORTED,
   MEMORY_SLICE /* part of another vector's memory: memory/slice.c */
 };
 
@@ -123,7 +123,7 @@ struct cvl_vector {
   uint64_t length;
   void *data; /* aligned to the element */
   union {
-    struct exported *exported; /* if LENT */
+    struct exported *exported; /* if EXPORTS */
     /* if a SLICE: the vector it has a reference to; NULL: the parent has it */
     struct cvl_vector *base;
   };

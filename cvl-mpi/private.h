@@ -385,15 +385,15 @@ struct cvl_value move_ranges(struct cvl_context *, uint64_t site, const struct c
 void *host_elements(struct cvl_context *, uint64_t site, struct cvl_value v, uint64_t n,
                     size_t bytes);
 /* Elements readable by the host: exported by the inner back end if it can, else copied. They
- * stay until lent_end. lent_elements takes v. */
-struct lent {
+ * stay until host_elements_end. host_elements_of takes v. */
+struct host_elements {
   const void *data; /* NULL: poisoned */
   void *copy;
   struct cvl_export exported;
 };
-struct lent lent_elements(struct cvl_context *, uint64_t site, struct cvl_value v, uint64_t n,
-                          size_t bytes);
-void lent_end(struct cvl_context *, struct lent *);
+struct host_elements host_elements_of(struct cvl_context *, uint64_t site, struct cvl_value v,
+                                      uint64_t n, size_t bytes);
+void host_elements_end(struct cvl_context *, struct host_elements *);
 struct cvl_value device_elements(struct cvl_context *, uint64_t site, enum cvl_elem, uint64_t n,
                                  const void *data);
 /* Sends elements of so many bytes to each rank, and receives from each, in the order of ranks.

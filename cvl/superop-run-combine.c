@@ -102,7 +102,7 @@ static void descend(struct combination *w, const struct level *l, uint64_t pairs
 
 /* Computes the prefixes of level 0. Unless all are wanted, only those of last elements are
  * right. */
-static void suite_combine(struct combination *w, struct cvl_value *prefix) {
+static void superop_combine_prefix(struct combination *w, struct cvl_value *prefix) {
   sweep_up(w);
   for (uint32_t c = 0; c < w->at.count && w->ok; c++) {
     prefix[c] = w->levels[w->level_count - 1].x[c];
@@ -164,7 +164,7 @@ static void superop_run_combine_reduce(struct combination *w, struct cvl_value *
     out[c] = superop_run_combine_identities(w, c, count);
   if (l->n == 0) return;
   superop_run_combine_find_positions(w, d, count);
-  suite_combine(w, prefix);
+  superop_combine_prefix(w, prefix);
   const struct cvl_value last = comb_where(w, superop_run_combine_is_last(w, l), l->n);
   const uint64_t n = comb_length_of(w, &last);
   const struct cvl_value segments = comb_spread(w, comb_count_up(w, 0, count), d);
@@ -182,7 +182,7 @@ static void superop_run_combine_scan(struct combination *w, struct cvl_value *ou
   for (uint32_t c = 0; c < w->at.count; c++) out[c] = l->x[c];
   if (l->n == 0) return;
   superop_run_combine_find_positions(w, d, superop_run_combine_segment_count(w, d));
-  suite_combine(w, out);
+  superop_combine_prefix(w, out);
   if (inclusive) return;
   const struct cvl_value others =
       comb_where(w, comb_map_number(w, OP_GT, l->position, 0, l->n), l->n);
@@ -269,7 +269,7 @@ static void scatter_groups(struct combination *w, struct cvl_value slots, uint64
     l->x[c] = superop_run_combine_merge(w, c, starts, n, others, m);
   l->n = all;
   superop_run_combine_find_groups(w, starts, n);
-  suite_combine(w, out);
+  superop_combine_prefix(w, out);
   const struct cvl_value last = comb_where(w, superop_run_combine_is_last(w, l), all);
   for (uint32_t c = 0; c < w->at.count; c++) out[c] = comb_gather(w, out[c], all, last, n);
 }

@@ -26,13 +26,14 @@ struct output {
 /* ---- where they are, and how much is left to copy ---- */
 
 /* Returns whether the back end has the elements as they are wanted, and lends them. */
-static bool lend_column(const struct output *o, uint32_t k, const struct ravel_column *column,
-                        struct cvl_export *exported) {
+static bool export_column_in_place(const struct output *o, uint32_t k,
+                                   const struct ravel_column *column,
+                                   struct cvl_export *exported) {
   const struct cvl_value *v = &o->v->columns[k];
   const bool is_bool = v->elem == CVL_BOOL && column->element == RAVEL_BOOL8;
   return v->form == CVL_VECTOR && (is_bool || ravel_elements_agree(o->c, column->element)) &&
          column->length >= RAVEL_WORTH_BORROWING / ravel_element_bytes(column->element) &&
-         ravel_lend(o->c, v, exported);
+         ravel_export_vector(o->c, v, exported);
 }
 
 /* Elements in a column, which begins at a multiple of 16 bytes. */
@@ -57,7 +58,7 @@ static enum ravel_code measure_column(struct output *o, uint32_t k, size_t i, si
   }
   column->length = n + ravel_are_offsets(column->element);
   column->data = NULL;
-  if (o->view && lend_column(o, k, column, &o->view->exports[i])) {
+  if (o->view && export_column_in_place(o, k, column, &o->view->exports[i])) {
     column->data = o->view->exports[i].data;
   } else {
     *bytes += padded(column);
@@ -138,7 +139,7 @@ static enum ravel_code copy_columns(struct output *o) {
   return code;
 }
 
-/* Copies what is not lent into a block of the context's heap. */
+/* Copies what is not shared into a block of the context's heap. */
 static enum ravel_code make_block(struct output *o, void **block, size_t *bytes) {
   *bytes = 0;
   *block = NULL;

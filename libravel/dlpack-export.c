@@ -14,8 +14,8 @@ struct exported {
   } as;
   int64_t shape, stride;
   void *copy;            /* the elements, or NULL: */
-  struct cvl_notice end; /* they are lent, or a copy on a device */
-  bool lent;
+  struct cvl_notice end; /* they are shared, or a copy on a device */
+  bool shared;
 };
 
 static void discard_exported(struct exported *x) {
@@ -65,16 +65,16 @@ static enum ravel_code copy_tensor(struct ravel_context *c, const struct cvl_val
   return ravel_elements_out(c, elements, element, 0, (size_t)x->shape, x->copy);
 }
 
-static bool lend_tensor(struct ravel_context *c, const struct cvl_value *elements,
-                        DLTensor *tensor, struct exported *x) {
+static bool export_tensor_in_place(struct ravel_context *c, const struct cvl_value *elements,
+                                   DLTensor *tensor, struct exported *x) {
   struct cvl_export exported;
   if (x->shape * (tensor->dtype.bits / 8) < RAVEL_WORTH_BORROWING) return false;
-  if (tensor->dtype.code == kDLUInt || !ravel_lend(c, elements, &exported)) {
+  if (tensor->dtype.code == kDLUInt || !ravel_export_vector(c, elements, &exported)) {
     return false;
   }
   tensor->data = (void *)(uintptr_t)exported.data; /* the flag says that it is only read */
   x->end = exported.end;
-  x->lent = true;
+  x->shared = true;
   return true;
 }
 
@@ -93,9 +93,9 @@ static enum ravel_code copy_on_device(struct ravel_context *c, const struct cvl_
 
 /* ---- tensors ---- */
 
-/* Fills in the tensor, lent only if it may be. */
+/* Fills in the tensor, shared only if it may be. */
 static enum ravel_code fill_tensor(struct ravel_context *c, const struct ravel_value *v,
-                                   bool may_lend, DLTensor *tensor, struct exported *x) {
+                                   bool may_export, DLTensor *tensor, struct exported *x) {
   const struct cvl_value *elements = &v->columns[1];
   const enum type_tag tag = v->type->part[0]->tag;
   uint64_t n;
@@ -109,7 +109,7 @@ static enum ravel_code fill_tensor(struct ravel_context *c, const struct ravel_v
   if (tag != TYPE_CHAR && machine_device(c->machine, &device)) {
     return copy_on_device(c, elements, device, tensor, x);
   }
-  if (may_lend && lend_tensor(c, elements, tensor, x)) return RAVEL_OK;
+  if (may_export && export_tensor_in_place(c, elements, tensor, x)) return RAVEL_OK;
   return copy_tensor(c, elements, element, tensor, x);
 }
 
@@ -149,7 +149,7 @@ enum ravel_code ravel_export_dlpack(struct ravel_context *c, const struct ravel_
   if (!x) return code;
   DLManagedTensorVersioned *t = *out = &x->as.versioned;
   t->version = (DLPackVersion){1, 0};
-  t->flags = x->lent ? DLPACK_FLAG_BITMASK_READ_ONLY : DLPACK_FLAG_BITMASK_IS_COPIED;
+  t->flags = x->shared ? DLPACK_FLAG_BITMASK_READ_ONLY : DLPACK_FLAG_BITMASK_IS_COPIED;
   t->manager_ctx = x;
   t->deleter = delete_exported_versioned;
   return RAVEL_OK;

@@ -17,7 +17,7 @@ enum {
 
 struct owned_array {
   const void *buffers[3];
-  struct cvl_notice ends[3];  /* of buffers that are lent */
+  struct cvl_notice ends[3];  /* of buffers that are shared */
   struct ArrowArray *storage; /* of the children: moved ones are marked as released */
   struct ArrowArray *children[];
 };

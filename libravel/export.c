@@ -25,7 +25,7 @@ static bool export_value_elements(void *with, uint32_t column, struct cvl_export
   const uint64_t bytes =
       x->lengths[column] * elem_info((enum cvl_elem)x->value->columns[column].elem)->bytes;
   return bytes >= RAVEL_WORTH_BORROWING &&
-         ravel_lend(x->context, &x->value->columns[column], exported);
+         ravel_export_vector(x->context, &x->value->columns[column], exported);
 }
 
 static enum ravel_code export_value(struct exported *x, struct ArrowSchema *schema,

@@ -1,7 +1,7 @@
 /* export.h - exports the flat columns of a sequence of NESL as an array of Arrow. It needs no
  * machine.
  *
- * A function delivers the elements once, to where they stay; or they are lent and stay where
+ * A function delivers the elements once, to where they stay; or they are shared and stay where
  * they are.
  */
 #ifndef RAVEL_LIBRAVEL_EXPORT_H
@@ -58,7 +58,7 @@ bool export_batches(struct ArrowSchema *, struct ArrowArray *, int64_t rows,
 bool export_begin_array(struct ArrowArray *, uint64_t n, int64_t buffers, int64_t children);
 /* Allocates buffer i, aligned and padded to 64 bytes; NULL without memory. */
 void *export_buffer(struct ArrowArray *, unsigned i, uint64_t n, uint64_t bytes_each);
-/* Makes lent elements buffer i. */
+/* Makes shared elements buffer i. */
 void export_lent(struct ArrowArray *, unsigned i, const struct cvl_export *);
 /* Makes *schema one with released children; format is a constant. Without a name it is field
  * `number`. Returns false without memory. */

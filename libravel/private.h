@@ -396,7 +396,7 @@ void ravel_end_views(struct ravel_value *);
 
 /* Lends the elements of a vector where they are, as machine_value_export does, also of one that
  * is on a temporary file. */
-bool ravel_lend(struct ravel_context *, const struct cvl_value *, struct cvl_export *);
+bool ravel_export_vector(struct ravel_context *, const struct cvl_value *, struct cvl_export *);
 
 /* ---- elements.c ---- */
 

@@ -132,8 +132,8 @@ static void end_spill_export(void *with) {
   ravel_spill_release(with);
 }
 
-bool ravel_lend(struct ravel_context *c, const struct cvl_value *value,
-                struct cvl_export *exported) {
+bool ravel_export_vector(struct ravel_context *c, const struct cvl_value *value,
+                         struct cvl_export *exported) {
   struct ravel_spill *s = ravel_spill_of(c, value);
   if (!s) return machine_value_export(c->machine, value, exported);
   *exported = (struct cvl_export){s->spill.data, {end_spill_export, s}};

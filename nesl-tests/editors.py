@@ -52,7 +52,7 @@ KINDS = [("#!/usr", "neslScript", "preprocessor"), ("a comment", "neslComment", 
 
 
 def words():
-    table = (ROOT / "neslc" / "lexemes.def").read_text()
+    table = (ROOT / "neslc" / "front" / "lexemes.def").read_text()
     return re.findall(r'^WORD *\(\w+, *"(\w+)"', table, re.MULTILINE)
 
 

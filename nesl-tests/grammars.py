@@ -156,7 +156,7 @@ def nesl_tests(tests):
     for path in [*ROOT.glob("examples/*.nesl"), *ROOT.glob("neslc/library/*.nesl"),
                  *ROOT.glob("nesl-tests/nesl/library*.nesl")]:
         tests.everything_has_a_scope(grammar, path)
-    table = (ROOT / "neslc" / "lexemes.def").read_text()
+    table = (ROOT / "neslc" / "front" / "lexemes.def").read_text()
     words = re.findall(r'^WORD *\(\w+, *"(\w+)"', table, re.MULTILINE)
     # A mark with a hint of what was meant has no use in programs.
     marks = re.findall(r'^(?:PAIR_)?MARK *\(\w+, *"([^"]+)", .*NULL\)$', table, re.MULTILINE)

@@ -297,8 +297,8 @@ static struct global *bind_global(struct session *session, const struct name *na
   return global;
 }
 
-struct global *session_lend(struct session *session, const struct name *name,
-                            const struct scheme *scheme, const struct nesl_value *value) {
+struct global *session_import(struct session *session, const struct name *name,
+                              const struct scheme *scheme, const struct nesl_value *value) {
   return bind_global(session, name, scheme, value, false);
 }
 

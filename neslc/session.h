@@ -108,8 +108,8 @@ struct global *session_bind(struct session *, const struct name *, const struct 
                             const struct nesl_value *);
 /* Binds the name as session_bind does, but borrows the elements of the columns: they must last
  * as long as the variable is used. */
-struct global *session_lend(struct session *, const struct name *, const struct scheme *,
-                            const struct nesl_value *);
+struct global *session_import(struct session *, const struct name *, const struct scheme *,
+                              const struct nesl_value *);
 /* Binds all variables of an evaluated form: `it`, or those of the pattern. */
 void session_bind_checked(struct session *, const struct checked *, const struct nesl_value *);
 

@@ -116,7 +116,7 @@ enum machine_item_kind { MACHINE_INT, MACHINE_FLOAT, MACHINE_BOOL, MACHINE_SEGDE
 /* One item of the stack in host memory. Elements have 64 bits in any widths. */
 struct machine_item {
   uint8_t kind; /* enum machine_item_kind */
-  bool lent; /* An argument: its elements do not change until the call of the machine returns,
+  bool shared; /* An argument: its elements do not change until the call of the machine returns,
                 so they need not be copied. A result: it is memory of a consumer, whose owner
                 frees it, or of such an argument */
   uint64_t length;
@@ -304,10 +304,10 @@ struct machine_repetition {
                                     their memory is not needed any more; or NULL */
   void *context;
   const struct machine_consumer *consumer; /* for results, if runs is 0; or NULL. A result
-                                              that it has taken is `lent`, at the address
+                                              that it has taken is `shared`, at the address
                                               from `whole` */
   const struct machine_own_consumer *own;  /* for results, if runs is 0; or NULL. A result that
-                                              it has taken is `lent`, and nowhere */
+                                              it has taken is `shared`, and nowhere */
   double *seconds; /* gets the time of each timed run, from arguments to results, both in the
                       back end, with all work done. It belongs to the caller */
   double first_seconds; /* time of the first run, which also prepares superoperators and gets

@@ -66,7 +66,7 @@ static void end_reading(void *with) {
   free(exported);
 }
 
-/* The vector is a holder while it lives, so `block` is only freed after free_lent. */
+/* The vector is a holder while it lives, so `block` is only freed after free_exported. */
 bool cpu_export(struct cvl_context *c, const struct cvl_value *value, struct cvl_export *out) {
   if (c->error.kind != CVL_E_NONE || value->form != CVL_VECTOR) return false;
   struct cvl_vector *v = value->as.vector;
@@ -77,7 +77,7 @@ bool cpu_export(struct cvl_context *c, const struct cvl_value *value, struct cvl
     if (!v->exported) return false;
     v->exported->block = v;
     atomic_init(&v->exported->holders, 1);
-    v->held.memory = MEMORY_LENT;
+    v->held.memory = MEMORY_EXPORTED;
   }
   atomic_fetch_add_explicit(&v->exported->holders, 1, memory_order_relaxed);
   *out = (struct cvl_export){v->data, {end_reading, v->exported}};
@@ -85,7 +85,7 @@ bool cpu_export(struct cvl_context *c, const struct cvl_value *value, struct cvl
 }
 
 /* Gives back the block if nobody else reads it; otherwise leaves it to the readers. */
-static void free_lent(struct cvl_context *c, struct cvl_vector *v) {
+static void free_exported(struct cvl_context *c, struct cvl_vector *v) {
   struct exported *exported = v->exported;
   if (atomic_load_explicit(&exported->holders, memory_order_acquire) == 1) {
     free(exported);
@@ -109,8 +109,8 @@ static void free_slice(struct cvl_context *c, struct cvl_vector *v) {
 }
 
 void vector_free_shared(struct cvl_context *c, struct cvl_vector *v) {
-  if (v->held.memory == MEMORY_LENT)
-    free_lent(c, v);
+  if (v->held.memory == MEMORY_EXPORTED)
+    free_exported(c, v);
   else if (v->held.memory == MEMORY_SLICE)
     free_slice(c, v);
   else

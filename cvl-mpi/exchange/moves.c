@@ -273,9 +273,9 @@ void *host_elements(struct cvl_context *c, uint64_t site, struct cvl_value v, ui
   return data;
 }
 
-struct lent lent_elements(struct cvl_context *c, uint64_t site, struct cvl_value v, uint64_t n,
-                          size_t bytes) {
-  struct lent l = {0};
+struct host_elements host_elements_of(struct cvl_context *c, uint64_t site, struct cvl_value v,
+                                      uint64_t n, size_t bytes) {
+  struct host_elements l = {0};
   const bool lends = v.form == CVL_VECTOR && c->b->sharing;
   if (lends && c->b->sharing->export_vector(c->inner, &v, &l.exported)) {
     l.data = l.exported.data;
@@ -287,7 +287,7 @@ struct lent lent_elements(struct cvl_context *c, uint64_t site, struct cvl_value
   return l;
 }
 
-void lent_end(struct cvl_context *c, struct lent *l) {
+void host_elements_end(struct cvl_context *c, struct host_elements *l) {
   if (l->exported.data) l->exported.end.call(l->exported.end.with);
   mpi_free(c, l->copy);
 }

@@ -236,7 +236,7 @@ static bool distribute_find_segdes(struct cvl_context *c, uint64_t site,
 }
 
 bool mpi_distribute(struct cvl_context *c, uint64_t site, struct cvl_distributed_call *d) {
-  mpi_enter(c, "deal", site);
+  mpi_enter(c, "distribute", site);
   want(c, d->operands, d->count);
   struct one_segment *ones = mpi_alloc(c, d->count * sizeof *ones);
   struct cvl_segdes **segdes = mpi_alloc(c, d->count * sizeof(struct cvl_segdes *));

@@ -18,9 +18,9 @@ struct wanted {
 
 struct gather {
   struct permutation *p;
-  struct lent values;    /* elements of this rank's block of the source */
-  struct range own;      /* the range of that block */
-  bool poisoned;         /* this rank's result is poisoned */
+  struct host_elements values; /* elements of this rank's block of the source */
+  struct range own;            /* the range of that block */
+  bool poisoned;               /* this rank's result is poisoned */
   struct wanted *wanted; /* for all elements of the source; NULL: requests list positions */
   uint64_t *asked; /* for each rank: twice the number of elements, plus 1 if the request is
                       bits */
@@ -327,8 +327,8 @@ static struct cvl_value taken_in_order(struct cvl_context *c, const struct gathe
 struct cvl_value gather(struct cvl_context *c, struct permutation *p) {
   struct gather g = {.p = p, .own = distribution_range(p->far_at, c->rank)};
   struct reading r = reading_begin(c, p);
-  g.values = lent_elements(c, p->site, move_to(c, p->site, &p->a->values, p->far_at, false),
-                           g.own.n, p->bytes);
+  g.values = host_elements_of(c, p->site, move_to(c, p->site, &p->a->values, p->far_at, false),
+                              g.own.n, p->bytes);
   g.send = mpi_alloc(c, 2 * c->ranks * sizeof *g.send);
   g.receive = g.send + c->ranks;
   g.asked = mpi_alloc(c, c->ranks * sizeof *g.asked);
@@ -341,7 +341,7 @@ struct cvl_value gather(struct cvl_context *c, struct permutation *p) {
   gather_ask(c, &g);
   struct cvl_value v = nothing();
   if (!g.poisoned) v = dense ? gather_taken(c, &g, &r) : taken_in_order(c, &g);
-  lent_end(c, &g.values);
+  host_elements_end(c, &g.values);
   reading_end(c, &r);
   mpi_free(c, g.got);
   mpi_free(c, g.wanted);

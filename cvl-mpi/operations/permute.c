@@ -25,20 +25,20 @@ struct reading reading_begin(struct cvl_context *c, const struct permutation *p)
   const struct cvl_permute *a = p->a;
   const bool flagged = a->flags.form != CVL_NOTHING;
   struct reading r = {.narrow = c->int_elem == CVL_I32};
-  r.lent[0] = lent_elements(c, p->site, move_to(c, p->site, &a->index, p->at, false),
-                            p->block.n, elem_info(c->int_elem)->bytes);
+  r.read[0] = host_elements_of(c, p->site, move_to(c, p->site, &a->index, p->at, false),
+                               p->block.n, elem_info(c->int_elem)->bytes);
   if (flagged)
-    r.lent[1] =
-        lent_elements(c, p->site, move_to(c, p->site, &a->flags, p->at, false), p->block.n, 1);
-  r.index = r.lent[0].data;
-  r.flags = r.lent[1].data;
+    r.read[1] = host_elements_of(c, p->site, move_to(c, p->site, &a->flags, p->at, false),
+                                 p->block.n, 1);
+  r.index = r.read[0].data;
+  r.flags = r.read[1].data;
   r.there = r.index && (r.flags || !flagged);
   return r;
 }
 
 void reading_end(struct cvl_context *c, struct reading *r) {
-  lent_end(c, &r->lent[0]);
-  lent_end(c, &r->lent[1]);
+  host_elements_end(c, &r->read[0]);
+  host_elements_end(c, &r->read[1]);
 }
 
 void fault_index(struct cvl_context *c, const struct permutation *p, uint64_t k, uint64_t i,

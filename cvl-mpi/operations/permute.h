@@ -58,7 +58,7 @@ struct reading {
   const void *index; /* of 32 bits if `narrow`, else of 64 */
   bool narrow;
   const uint8_t *flags; /* NULL: all are set */
-  struct lent lent[2];
+  struct host_elements read[2];
   bool there;
 };
 struct reading reading_begin(struct cvl_context *, const struct permutation *);

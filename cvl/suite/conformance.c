@@ -64,7 +64,7 @@ bool suite_open(struct suite *s, uint64_t memory_limit) {
   const char *why = "no reason given";
   s->ctx = s->b->open(&o, &why);
   s->site = 0;
-  s->lent = 0;
+  s->imported = 0;
   return s->ctx || suite_fail(s, "the context could not be opened: %s", why);
 }
 
@@ -73,7 +73,8 @@ bool suite_no_error(struct suite *s) {
   if (s->b->check(s->ctx, true, &e)) {
     return suite_fail(s, "fault %s that nobody caused", fault_name(e.kind));
   }
-  if (s->lent) return suite_fail(s, "%" PRIu64 " borrowed vectors are not given back", s->lent);
+  if (s->imported)
+    return suite_fail(s, "%" PRIu64 " borrowed vectors are not given back", s->imported);
   uint64_t live = s->b->statistics(s->ctx).live_bytes;
   return live == 0 || suite_fail(s, "%" PRIu64 " bytes are live after all was released", live);
 }

@@ -32,7 +32,7 @@ struct uploaded {
   unsigned holds; /* how many of them */
 };
 
-static void fused_release_held(struct suite *s, struct uploaded *u) {
+static void run_release_held(struct suite *s, struct uploaded *u) {
   for (unsigned i = 0; i < u->holds; i++) s->b->release(s->ctx, &u->held[i]);
   u->holds = 0;
 }
@@ -51,9 +51,9 @@ static const struct host_value *packed_by(struct suite *s, const struct test_cas
   return by;
 }
 
-static bool fused_upload_one(struct suite *s, const struct test_case *t, struct presentation p,
-                             unsigned i, const struct packed_operands *packing,
-                             struct cvl_value *v) {
+static bool run_upload_one(struct suite *s, const struct test_case *t, struct presentation p,
+                           unsigned i, const struct packed_operands *packing,
+                           struct cvl_value *v) {
   const struct host_value *h = &t->call.operand[i];
   if (packing) {
     return packed_fits(packing, h) ? packed_upload(s, packing, h, v)
@@ -67,8 +67,8 @@ static bool fused_upload_one(struct suite *s, const struct test_case *t, struct 
 
 /* Uploads all operands. An alias is the value of the earlier operand with one more reference.
  * So every operand has one reference to give away or to keep. */
-static bool fused_upload_with(struct suite *s, const struct test_case *t, struct presentation p,
-                              const struct packed_operands *packing, struct uploaded *u) {
+static bool run_upload_with(struct suite *s, const struct test_case *t, struct presentation p,
+                            const struct packed_operands *packing, struct uploaded *u) {
   *u = (struct uploaded){.call = {.kind = t->call.kind,
                                   .op = t->call.op,
                                   .count = t->call.count,
@@ -79,8 +79,8 @@ static bool fused_upload_with(struct suite *s, const struct test_case *t, struct
       *v = u->call.operand[t->alias[i]];
       v->owned = 0;
       s->b->retain(s->ctx, v);
-    } else if (!fused_upload_one(s, t, p, i, packing, v)) {
-      fused_release_held(s, u);
+    } else if (!run_upload_one(s, t, p, i, packing, v)) {
+      run_release_held(s, u);
       return false;
     }
     u->held[u->holds++] = *v;
@@ -97,7 +97,7 @@ static bool fused_upload_with(struct suite *s, const struct test_case *t, struct
 
 static bool upload_all(struct suite *s, const struct test_case *t, struct presentation p,
                        struct uploaded *u) {
-  if (p.form != PACKED) return fused_upload_with(s, t, p, NULL, u);
+  if (p.form != PACKED) return run_upload_with(s, t, p, NULL, u);
   const struct host_value *by = packed_by(s, t);
   const bool segdes = by && by->form == HOST_SEGDES;
   struct packed_operands packing;
@@ -107,7 +107,7 @@ static bool upload_all(struct suite *s, const struct test_case *t, struct presen
                                            : by->n,
                                   &packing);
   p.form = STORED;
-  const bool ok = !s->failed && fused_upload_with(s, t, p, packs ? &packing : NULL, u);
+  const bool ok = !s->failed && run_upload_with(s, t, p, packs ? &packing : NULL, u);
   packed_end(s, &packing);
   return ok;
 }
@@ -140,7 +140,7 @@ static void digest_add(struct suite *s, const struct host_value *v) {
 /* ---- elements one by one ---- */
 
 /* Returns the element as a scalar of the host. */
-static struct cvl_value fused_element(const struct host_value *v, uint64_t i) {
+static struct cvl_value run_element(const struct host_value *v, uint64_t i) {
   struct cvl_value x = {.form = CVL_SCALAR, .elem = v->elem};
   size_t bytes = elem_info((enum cvl_elem)v->elem)->bytes;
   memcpy(&x.as, (const char *)v->data + i * bytes, bytes);
@@ -149,8 +149,8 @@ static struct cvl_value fused_element(const struct host_value *v, uint64_t i) {
 
 /* Executes an elementwise case by cvl_scalar_op, which folds constants and must agree with back
  * ends. The form is HOST_NOTHING for other kinds and for faults. */
-static struct host_value fused_fold(struct suite *s, const struct test_case *t,
-                                    const struct oracle_outcome *want) {
+static struct host_value run_fold(struct suite *s, const struct test_case *t,
+                                  const struct oracle_outcome *want) {
   enum { MOST = 2000 };
   const struct oracle_call *c = &t->call;
   struct host_value out = {0};
@@ -161,7 +161,7 @@ static struct host_value fused_fold(struct suite *s, const struct test_case *t,
   for (uint64_t i = 0; i < n; i++) {
     struct cvl_value operands[3], r = {0};
     enum cvl_error_kind kind = CVL_E_NONE;
-    for (unsigned k = 0; k < c->count; k++) operands[k] = fused_element(&c->operand[k], i);
+    for (unsigned k = 0; k < c->count; k++) operands[k] = run_element(&c->operand[k], i);
     bool ok = cvl_scalar_op(s->int_elem, s->float_elem, c->op, operands, &r, &kind);
     if (ok == (faults && i + 1 == n) || (!ok && kind != want->error.kind)) {
       suite_fail(s, "cvl_scalar_op of element %" PRIu64 " faults %s", i,
@@ -205,7 +205,7 @@ static bool compare_results(struct suite *s, const struct test_case *t,
 }
 
 /* Expects the fault: it must be there, be the right one, and then be gone. */
-static bool fused_expect_fault(struct suite *s, const struct cvl_error *want) {
+static bool run_expect_fault(struct suite *s, const struct cvl_error *want) {
   struct cvl_error got;
   if (!s->b->check(s->ctx, true, &got)) {
     return suite_fail(s, "no fault, expected %s at position %" PRId64, fault_name(want->kind),
@@ -249,7 +249,7 @@ static void run_presentation(struct suite *s, const struct test_case *t,
     if (want->error.kind != CVL_E_NONE) {
       struct cvl_error e = want->error;
       e.site = site;
-      fused_expect_fault(s, &e);
+      run_expect_fault(s, &e);
     } else if (!ok) {
       expect_no_fault(s);
       if (!s->failed) suite_fail(s, "returned false without a fault");
@@ -261,7 +261,7 @@ static void run_presentation(struct suite *s, const struct test_case *t,
     if (!s->failed && (t->call.operand[0].n <= 2000 || p.ownership == OWNED_HELD)) {
       operands_unchanged(s, t, &u);
     }
-    fused_release_held(s, &u);
+    run_release_held(s, &u);
     if (!s->failed) suite_no_error(s);
   }
   s->where[length] = 0;
@@ -288,7 +288,7 @@ void case_run(struct suite *s, struct test_case *t, bool variants) {
   const unsigned form = stored ? STORED : COMPUTED;
   const struct presentation one = {one_form(s, t, form),
                                    (enum ownership)rng_below(&s->rng, OWNERSHIPS)};
-  struct host_value folded = fused_fold(s, t, &want);
+  struct host_value folded = run_fold(s, t, &want);
   if (s->failed) {
     /* it has been reported */
   } else if (!variants) {
@@ -308,9 +308,9 @@ void case_run(struct suite *s, struct test_case *t, bool variants) {
 /* ---- failing allocations ---- */
 
 /* Makes one attempt with allocation n failing. True if the operation asked for fewer. */
-static bool fused_sweep_step(struct suite *s, const struct test_case *t,
-                             const struct oracle_outcome *want, struct presentation p,
-                             uint64_t n) {
+static bool run_sweep_step(struct suite *s, const struct test_case *t,
+                           const struct oracle_outcome *want, struct presentation p,
+                           uint64_t n) {
   struct uploaded u;
   struct cvl_value out[CALL_RESULTS];
   struct cvl_error e;
@@ -336,7 +336,7 @@ static bool fused_sweep_step(struct suite *s, const struct test_case *t,
   }
   if (ok) release_results(s, t->call.kind, out);
   if (!s->failed) operands_unchanged(s, t, &u);
-  fused_release_held(s, &u);
+  run_release_held(s, &u);
   if (!s->failed) suite_no_error(s);
   return done || s->failed;
 }
@@ -354,8 +354,8 @@ void case_sweep(struct suite *s, struct test_case *t) {
     for (uint64_t n = 1; !done && n <= MOST_ALLOCATIONS; n++) {
       snprintf(s->where + length, sizeof s->where - length, ", allocation %" PRIu64 " fails",
                n);
-      done = fused_sweep_step(s, t, &want,
-                              (struct presentation){(unsigned)o % 2, (enum ownership)o}, n);
+      done = run_sweep_step(s, t, &want,
+                            (struct presentation){(unsigned)o % 2, (enum ownership)o}, n);
     }
     if (!done) suite_fail(s, "more than %d allocations", MOST_ALLOCATIONS);
   }

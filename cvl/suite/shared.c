@@ -11,21 +11,21 @@
 
 /* ---- memory that may only be read, and nothing behind it ---- */
 
-struct lent {
+struct imported {
   struct suite *suite;
   char *pages;
   size_t bytes; /* bytes of all pages; the last page cannot be accessed */
 };
 
 static void shared_end_export(void *with) {
-  struct lent *l = with;
-  l->suite->lent--;
+  struct imported *l = with;
+  l->suite->imported--;
   munmap(l->pages, l->bytes);
   free(l);
 }
 
 /* Puts the elements right before a page that cannot be read. */
-static char *protect(struct suite *s, const struct host_value *h, struct lent *l) {
+static char *protect(struct suite *s, const struct host_value *h, struct imported *l) {
   const size_t page = (size_t)sysconf(_SC_PAGESIZE), bytes = host_bytes(h);
   const size_t readable = (bytes + page - 1) / page * page;
   l->suite = s;
@@ -41,10 +41,10 @@ static char *protect(struct suite *s, const struct host_value *h, struct lent *l
 }
 
 bool suite_export(struct suite *s, const struct host_value *h, struct cvl_value *out) {
-  struct lent *l = calloc(1, sizeof *l);
+  struct imported *l = calloc(1, sizeof *l);
   const char *data = l ? protect(s, h, l) : NULL;
   if (!data) return suite_fail(s, "the system has no memory to export");
-  s->lent++;
+  s->imported++;
   return s->b->sharing->import_vector(s->ctx, ++s->site, (enum cvl_elem)h->elem, h->n, data,
                                       (struct cvl_notice){shared_end_export, l}, out);
 }
@@ -239,8 +239,8 @@ static bool negated(struct suite *s, struct host_value *h, struct cvl_value *out
 
 /* An operation that owns an exported vector must not change it. Neither may vectors that get
  * memory after it was released. */
-static void use_what_is_lent(struct suite *s, struct cvl_value v, const struct host_value *h,
-                             const struct cvl_export *exported) {
+static void use_exported(struct suite *s, struct cvl_value v, const struct host_value *h,
+                         const struct cvl_export *exported) {
   struct cvl_value out, two[2];
   s->b->retain(s->ctx, &v);
   two[0] = two[1] = v;
@@ -263,23 +263,23 @@ static void use_what_is_lent(struct suite *s, struct cvl_value v, const struct h
   if (!s->failed) suite_no_error(s);
 }
 
-static void shared_lend(struct suite *s, uint64_t n, bool closes) {
+static void shared_export(struct suite *s, uint64_t n, bool closes) {
   struct host_value h = host_vector(&s->heap, s->int_elem, n);
   struct cvl_value v;
   struct cvl_export exported[2];
   for (uint64_t i = 0; i < n; i++) host_put_int(&h, i, (int64_t)i);
   snprintf(s->where, sizeof s->where, ", %" PRIu64 " elements exported", n);
   if (negated(s, &h, &v)) {
-    const bool lent = s->b->sharing->export_vector(s->ctx, &v, &exported[0]);
-    if (lent && !s->b->sharing->export_vector(s->ctx, &v, &exported[1]))
+    const bool possible = s->b->sharing->export_vector(s->ctx, &v, &exported[0]);
+    if (possible && !s->b->sharing->export_vector(s->ctx, &v, &exported[1]))
       suite_fail(s, "exported once only");
     s->cases++;
-    if (!lent) {
+    if (!possible) {
       s->b->release(s->ctx, &v);
     } else if (!s->failed) {
       check_export(s, &exported[0], &h);
       exported[1].end.call(exported[1].end.with);
-      use_what_is_lent(s, v, &h, &exported[0]);
+      use_exported(s, v, &h, &exported[0]);
       if (closes) {
         s->b->close(s->ctx);
         s->ctx = NULL;
@@ -294,24 +294,24 @@ static void shared_lend(struct suite *s, uint64_t n, bool closes) {
 
 /* An exported vector counts until it is released. An imported one takes no more than that. */
 static void within_a_limit(struct suite *s) {
-  enum { LIMIT = 1 << 20, LENT = 30, ELEMENTS = 16000, BORROWED = 20000 };
+  enum { LIMIT = 1 << 20, EXPORTS = 30, ELEMENTS = 16000, BORROWED = 20000 };
   struct host_value h = host_vector(&s->heap, s->int_elem, ELEMENTS);
-  struct cvl_export exports[LENT];
+  struct cvl_export exports[EXPORTS];
   struct cvl_value v;
-  int lent = 0, calls = 0, wanted = 0;
+  int exported_count = 0, calls = 0, wanted = 0;
   snprintf(s->where, sizeof s->where, ", within a limit");
   suite_close(s);
   if (suite_open(s, LIMIT)) {
-    while (lent < LENT && negated(s, &h, &v)) {
-      const bool ok = s->b->sharing->export_vector(s->ctx, &v, &exports[lent]);
+    while (exported_count < EXPORTS && negated(s, &h, &v)) {
+      const bool ok = s->b->sharing->export_vector(s->ctx, &v, &exports[exported_count]);
       s->b->release(s->ctx, &v);
       if (!ok) break;
-      lent++;
+      exported_count++;
     }
-    wanted = lent > 0 ? BORROWED : 0;
-    while (lent > 0) {
-      lent--;
-      exports[lent].end.call(exports[lent].end.with);
+    wanted = exported_count > 0 ? BORROWED : 0;
+    while (exported_count > 0) {
+      exported_count--;
+      exports[exported_count].end.call(exports[exported_count].end.with);
     }
     for (int i = 0; i < wanted && !s->failed; i++) {
       if (s->b->sharing->import_vector(s->ctx, ++s->site, s->int_elem, ELEMENTS / 4, h.data,
@@ -346,6 +346,6 @@ void chapter_shared(struct suite *s) {
   if (s->b->sharing && !s->failed) borrow_to_the_end(s);
   if (s->b->generators && !s->failed) generate_without_memory(s);
   for (uint64_t n = 0; n < 400000 && s->b->sharing && !s->failed; n = 7 * n + 1) {
-    shared_lend(s, n, n % 3 == 2);
+    shared_export(s, n, n % 3 == 2);
   }
 }

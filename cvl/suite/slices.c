@@ -120,8 +120,8 @@ static void give_slice(struct suite *s, struct cvl_value v) {
 }
 
 /* Exports a slice, if that is possible. It must have the right elements. */
-static void lend_slice(struct suite *s, const struct cvl_value *v,
-                       const struct host_value *want) {
+static void export_slice(struct suite *s, const struct cvl_value *v,
+                         const struct host_value *want) {
   struct cvl_export exported;
   if (!s->b->sharing || !s->b->sharing->export_vector(s->ctx, v, &exported)) return;
   if (memcmp(exported.data, want->data, host_bytes(want)) != 0)
@@ -161,7 +161,7 @@ static void slice_one(struct suite *s, struct cvl_value v, const struct host_val
   if (!keeps) s->b->release(s->ctx, &v);
   if (sliced) {
     same_as(s, &out, &want, "slice");
-    if (!s->failed && want.form == HOST_VECTOR) lend_slice(s, &out, &want);
+    if (!s->failed && want.form == HOST_VECTOR) export_slice(s, &out, &want);
     slice_again(s, out, &want);
     if (keeps && !s->failed) same_as(s, &v, h, "what was sliced");
   }

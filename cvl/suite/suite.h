@@ -38,8 +38,8 @@ struct suite {
   struct rng rng;
   uint64_t site; /* site of the last operation issued */
   uint64_t cases, failures;
-  uint64_t lent;   /* vectors that the back end has borrowed and not given back */
-  uint64_t digest; /* hash of results that are not compared bit by bit */
+  uint64_t imported; /* vectors that the back end has borrowed and not given back */
+  uint64_t digest;   /* hash of results that are not compared bit by bit */
   const struct item *item;
   char where[160]; /* the current attempt, for messages */
   bool failed;     /* this item is to end */

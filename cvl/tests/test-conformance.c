@@ -281,8 +281,8 @@ static bool generate_copied_segdes(struct cvl_context *ctx, uint64_t site, uint6
   return ok;
 }
 
-static bool lend_nothing(struct cvl_context *ctx, const struct cvl_value *v,
-                         struct cvl_export *exported) {
+static bool export_nothing(struct cvl_context *ctx, const struct cvl_value *v,
+                           struct cvl_export *exported) {
   (void)ctx, (void)v, (void)exported;
   return false;
 }
@@ -292,8 +292,8 @@ static void end_nothing(void *with) {
 }
 
 /* Exports the same memory to everybody. */
-static bool lend_scratch(struct cvl_context *ctx, const struct cvl_value *v,
-                         struct cvl_export *exported) {
+static bool export_scratch(struct cvl_context *ctx, const struct cvl_value *v,
+                           struct cvl_export *exported) {
   static char scratch[1 << 22];
   const uint64_t n = cvl_oracle_backend.length(ctx, v).bound;
   *exported = (struct cvl_export){scratch, {end_nothing, NULL}};
@@ -312,7 +312,7 @@ static struct cvl_generators generators;
 static struct cvl_slices slices;
 
 static void tables_without_defects(void) {
-  sharing = (struct cvl_sharing){borrow_copies, lend_nothing};
+  sharing = (struct cvl_sharing){borrow_copies, export_nothing};
   generators = (struct cvl_generators){generate_copies, generate_copied_segdes};
   slices = *cvl_oracle_backend.slices;
 }
@@ -347,7 +347,7 @@ DEFECT_OF(sharing, import_vector, borrow_never_ends)
 DEFECT_OF(sharing, import_vector, borrow_ends_twice)
 DEFECT_OF(generators, generate, generate_copies)
 DEFECT_OF(generators, generate, generate_overlaps)
-DEFECT_OF(sharing, export_vector, lend_scratch)
+DEFECT_OF(sharing, export_vector, export_scratch)
 
 Test(conformance, rejects_defects) {
   static const struct {
@@ -384,7 +384,7 @@ Test(conformance, rejects_defects) {
       {with_borrow_ends_twice, "SHARED_MEMORY", true},
       {with_generate_copies, "SHARED_MEMORY", false},
       {with_generate_overlaps, "SHARED_MEMORY", true},
-      {with_lend_scratch, "SHARED_MEMORY", true},
+      {with_export_scratch, "SHARED_MEMORY", true},
   };
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
     struct cvl_backend b = cvl_oracle_backend;

@@ -74,7 +74,7 @@ static bool lay(struct machine *m, const struct machine_site *site, struct cut *
     v->form = CVL_NOTHING;
     return true;
   }
-  if (r->sunk) return consumer_put(m, site, cut, r, v);
+  if (r->consumed) return consumer_put(m, site, cut, r, v);
   if (r->size != IR_EACH || value_is_segdes(v)) return chunk_results_keep(m, site, r, v);
   if (r->whole.form == CVL_NOTHING &&
       (!may_be_whole(m, site, cut, (enum cvl_elem)v->flat.elem) ||
@@ -139,9 +139,9 @@ bool cut_join_results(struct machine *m, struct cut *cut) {
   for (uint32_t k = 0; k < cut->result_count; k++) {
     struct cut_result *r = &cut->results[k];
     struct machine_site site;
-    if (r->kept_count == 0 && (!r->sunk || r->whole.form != CVL_NOTHING)) continue;
+    if (r->kept_count == 0 && (!r->consumed || r->whole.form != CVL_NOTHING)) continue;
     if (!machine_next_site(m, cut->location, &site)) return false;
-    const bool ok = r->sunk                        ? consumer_whole(m, &site, r)
+    const bool ok = r->consumed                    ? consumer_whole(m, &site, r)
                     : value_is_segdes(&r->kept[0]) ? join_segdes(m, &site, r)
                                                    : join_vectors(m, &site, r);
     if (!ok) return false;

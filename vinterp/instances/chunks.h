@@ -53,7 +53,7 @@ struct cut_result {
   uint64_t kept_count, kept_capacity;
   uint64_t total;                     /* number of elements kept */
   uint64_t kept_before, total_before; /* their values without the present chunk */
-  bool sunk;                          /* chunks go to the consumer (consumer.c) */
+  bool consumed;                      /* chunks go to the consumer (consumer.c) */
   uint8_t elem;                       /* then: their element type; `total` counts them */
   uint64_t number;                    /* then: number of the run's result */
 };

@@ -117,8 +117,8 @@ static bool consumer_takes(const struct machine *m, const struct cut *cut, uint3
 void consumer_ask(struct machine *m, struct cut *cut) {
   for (uint32_t k = 0; m->consumer && m->backend->sharing && k < cut->result_count; k++) {
     struct cut_result *r = &cut->results[k];
-    r->sunk = consumer_takes(m, cut, k, &r->number);
-    cut->consumers |= r->sunk;
+    r->consumed = consumer_takes(m, cut, k, &r->number);
+    cut->consumers |= r->consumed;
   }
 }
 
@@ -187,11 +187,11 @@ static void consumer_nothing(void *with) {
 /* Notes which value the consumer has, and keeps a reference to it. */
 static bool consumer_note(struct machine *m, uint64_t number, const void *data,
                           const struct value *whole) {
-  struct sunk *sunk = heap_grow(m->heap, m->sunk, m->sunk_count * sizeof *sunk,
-                                (m->sunk_count + 1) * sizeof *sunk);
-  if (!sunk) return false;
-  m->sunk = sunk;
-  sunk[m->sunk_count++] = (struct sunk){number, data, *whole};
+  struct consumed *consumed = heap_grow(m->heap, m->consumed, m->sunk_count * sizeof *consumed,
+                                        (m->sunk_count + 1) * sizeof *consumed);
+  if (!consumed) return false;
+  m->consumed = consumed;
+  consumed[m->sunk_count++] = (struct consumed){number, data, *whole};
   value_retain(&m->store, whole);
   return true;
 }
@@ -211,7 +211,7 @@ static bool consumer_borrow(struct machine *m, const struct machine_site *site,
   r->whole = value_of(flat);
   if (consumer->made) consumer->made(consumer->with, r->number, &flat);
   return consumer_note(m, r->number, data, &r->whole) ||
-         machine_memory_fault(m, site, sizeof(struct sunk));
+         machine_memory_fault(m, site, sizeof(struct consumed));
 }
 
 bool consumer_whole(struct machine *m, const struct machine_site *site, struct cut_result *r) {
@@ -264,7 +264,7 @@ void consumer_note_argument(struct machine *m, const struct machine_item *item,
   struct value value = value_of(*flat);
   value.flat.owned = false;
   const bool wide = flat->elem != CVL_I32 && flat->elem != CVL_F32;
-  if (!item->lent || !value_is_counted(&value)) return;
+  if (!item->shared || !value_is_counted(&value)) return;
   if (item->kind == MACHINE_SEGDES || wide)
     (void)consumer_note(m, ANY_RESULT, item->as.ints, &value);
 }
@@ -274,7 +274,7 @@ void consumer_note_argument(struct machine *m, const struct machine_item *item,
 const void *consumer_of_result(const struct machine *m, uint64_t number,
                                const struct value *v) {
   for (uint64_t k = 0; k < m->sunk_count; k++) {
-    const struct sunk *s = &m->sunk[k];
+    const struct consumed *s = &m->consumed[k];
     if ((s->number == number || s->number == ANY_RESULT) && s->value.form == v->form &&
         m->backend->same(m->context, &s->value.flat, &v->flat))
       return s->data;
@@ -283,8 +283,8 @@ const void *consumer_of_result(const struct machine *m, uint64_t number,
 }
 
 void consumer_end(struct machine *m) {
-  for (uint64_t k = 0; k < m->sunk_count; k++) value_release(&m->store, &m->sunk[k].value);
-  heap_free(m->heap, m->sunk, m->sunk_count * sizeof *m->sunk);
-  m->sunk = NULL;
+  for (uint64_t k = 0; k < m->sunk_count; k++) value_release(&m->store, &m->consumed[k].value);
+  heap_free(m->heap, m->consumed, m->sunk_count * sizeof *m->consumed);
+  m->consumed = NULL;
   m->sunk_count = 0;
 }

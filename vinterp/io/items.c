@@ -84,7 +84,7 @@ bool machine_from_item(struct machine *m, const struct machine_site *site,
   case MACHINE_INT: break;
   }
   if (elem == CVL_I32 || elem == CVL_F32) return from_narrow(m, site, elem, item, out);
-  if (item->lent && item->length > 1 && m->backend->sharing)
+  if (item->shared && item->length > 1 && m->backend->sharing)
     return items_borrow(m, site, elem, item, out);
   return machine_from_host(m, site, elem, item->length, data, out);
 }
@@ -122,8 +122,8 @@ static bool fetch_narrow(struct machine *m, const struct machine_site *site,
 
 /* Exports elements that are as wide in the machine as outside, without a copy, if the back end
  * can. */
-static bool lend_item(struct machine *m, const struct value *v, struct machine_item *item,
-                      struct cvl_export *exported) {
+static bool export_item(struct machine *m, const struct value *v, struct machine_item *item,
+                        struct cvl_export *exported) {
   const bool is_wide =
       v->flat.elem == CVL_I64 || v->flat.elem == CVL_F64 || v->flat.elem == CVL_BOOL;
   if (v->form != CVL_VECTOR || !is_wide || !machine_value_export(m, &v->flat, exported))
@@ -161,7 +161,7 @@ static bool collect_item(struct machine *m, const struct machine_site *site, uin
   }
   if (!machine_length(m, site, v, &it.length)) return false;
   if (own_takes(m, number, (enum machine_item_kind)it.kind, it.length)) {
-    it.lent = true;
+    it.shared = true;
     *item = it;
     return own_write(m, site, number, v);
   }
@@ -173,12 +173,12 @@ static bool collect_item(struct machine *m, const struct machine_site *site, uin
     if (equal) return take_equal(m, site, length, item);
   }
   it.as.ints = consumer_of_result(m, number, v);
-  it.lent = it.as.ints != NULL;
+  it.shared = it.as.ints != NULL;
   *item = it;
-  if (it.lent || lend_item(m, v, item, exported)) return true;
+  if (it.shared || export_item(m, v, item, exported)) return true;
   if (it.kind == MACHINE_SEGDES && consumer_takes_lengths(m, number, it.length)) {
     item->as.ints = consumer_lengths(m, site, number, it.length, v);
-    item->lent = true;
+    item->shared = true;
     return item->as.ints != NULL;
   }
   void *data = heap_alloc(m->heap, item_bytes(&it));
@@ -230,7 +230,7 @@ void machine_results_free(struct machine *m, struct machine_results *results) {
     const struct cvl_notice *end = &results->exports[k].end;
     if (end->call)
       end->call(end->with);
-    else if (!item->lent)
+    else if (!item->shared)
       heap_free(m->heap, (void *)(uintptr_t)item->as.ints, item_bytes(item));
   }
   heap_free(m->heap, results->items, (size_t)results->count * sizeof *results->items);

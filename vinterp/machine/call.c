@@ -237,8 +237,8 @@ void machine_use_consumer(struct machine *m, const struct machine_consumer *cons
   m->call_consumer = consumer;
 }
 
-static enum machine_outcome machine_machine_call(struct machine *m, const struct run *run,
-                                                 struct diag_list *diags) {
+static enum machine_outcome machine_call_run(struct machine *m, const struct run *run,
+                                             struct diag_list *diags) {
   machine_begin(m, diags);
   const enum step step = machine_run_once(m, run);
   if (step == STEP_DONE) machine_keep_random(m);
@@ -259,7 +259,7 @@ enum machine_outcome machine_call(struct machine *m, struct machine_program *pro
                           .consumer = m->call_consumer,
                           .deliver = call_take_results,
                           .to = &taken};
-  return machine_machine_call(m, &run, diags);
+  return machine_call_run(m, &run, diags);
 }
 
 enum machine_outcome machine_call_function(struct machine *m, struct machine_program *program,
@@ -273,5 +273,5 @@ enum machine_outcome machine_call_function(struct machine *m, struct machine_pro
                           .count = count,
                           .deliver = call_take_results,
                           .to = &taken};
-  return machine_machine_call(m, &run, diags);
+  return machine_call_run(m, &run, diags);
 }

@@ -61,7 +61,7 @@ struct machine_program {
 };
 
 /* A result of a run that the consumer has taken. */
-struct sunk {
+struct consumed {
   uint64_t number;
   const void *data;
   struct value value;
@@ -104,7 +104,7 @@ struct machine {
   const struct machine_consumer *consumer;      /* or NULL */
   const struct machine_consumer *call_consumer; /* the consumer of machine_call */
   const struct machine_own_consumer *own;       /* or NULL */
-  struct sunk *sunk;
+  struct consumed *consumed;
   uint64_t sunk_count;
   struct streams *streams; /* NULL until the program needs one */
 

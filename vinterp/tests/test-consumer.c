@@ -12,7 +12,7 @@
 
 static struct cvl_backend table;
 
-static bool test_consumer_borrow(struct cvl_context *context, uint64_t site, enum cvl_elem elem,
+static bool test_consumer_import(struct cvl_context *context, uint64_t site, enum cvl_elem elem,
                                  uint64_t n, const void *data, struct cvl_notice done,
                                  struct cvl_value *out) {
   const bool ok = cvl_oracle_backend.from_host(context, site, elem, n, data, out);
@@ -20,13 +20,13 @@ static bool test_consumer_borrow(struct cvl_context *context, uint64_t site, enu
   return ok;
 }
 
-static bool consumer_lend(struct cvl_context *context, const struct cvl_value *v,
-                          struct cvl_export *exported) {
+static bool consumer_export(struct cvl_context *context, const struct cvl_value *v,
+                            struct cvl_export *exported) {
   (void)context, (void)v, (void)exported;
   return false;
 }
 
-static const struct cvl_sharing sharing = {test_consumer_borrow, consumer_lend};
+static const struct cvl_sharing sharing = {test_consumer_import, consumer_export};
 
 /* ---- a consumer in memory ---- */
 
@@ -95,7 +95,7 @@ struct run_of {
 static const int64_t numbers[] = {3, 0, 4, 1, 5, 9, 2, 6};
 enum { NUMBERS = sizeof numbers / sizeof numbers[0] };
 static const struct machine_item argument = {
-    .kind = MACHINE_INT, .lent = true, .length = NUMBERS, .as.ints = numbers};
+    .kind = MACHINE_INT, .shared = true, .length = NUMBERS, .as.ints = numbers};
 
 static void consumer_run(struct run_of *r, const char *text, struct machine_options options,
                          struct memory *memory) {
@@ -150,7 +150,7 @@ static struct machine_options in_chunks(uint64_t n) {
 
 struct streamed {
   const char *text;
-  unsigned sunk; /* a bit for each result, from calls in chunks, that the consumer gets */
+  unsigned consumed; /* a bit for each result, from calls in chunks, that the consumer gets */
 };
 
 static const struct streamed programs[] = {
@@ -190,13 +190,13 @@ static void consumer_expect_same(const struct run_of *a, const struct run_of *b,
 }
 
 /* Returns which results are where the consumer has put them. Expects that no other results are
- * lent. */
-static unsigned sunk(const struct run_of *r, const struct memory *m) {
+ * shared. */
+static unsigned consumed(const struct run_of *r, const struct memory *m) {
   unsigned found = 0;
   for (uint64_t k = 0; k < r->results.count; k++) {
     const int64_t *at = r->results.items[k].as.ints;
     const bool is = at == m->elements[k];
-    cr_expect_eq(is || at == numbers, r->results.items[k].lent);
+    cr_expect_eq(is || at == numbers, r->results.items[k].shared);
     found |= (unsigned)is << k;
   }
   return found;
@@ -213,8 +213,8 @@ Test(consumer, results_are_the_same) {
       consumer_run(&cut, programs[p].text, in_chunks(n), &memory);
       consumer_expect_same(&uncut, &cut, p, n);
       const bool streams = n > 0 && n < NUMBERS && memory.takes;
-      cr_expect_eq(sunk(&cut, &memory), streams ? programs[p].sunk : 0,
-                   "program %u, chunks of %lu: %u", p, n, sunk(&cut, &memory));
+      cr_expect_eq(consumed(&cut, &memory), streams ? programs[p].consumed : 0,
+                   "program %u, chunks of %lu: %u", p, n, consumed(&cut, &memory));
       test_consumer_end(&cut);
     }
     test_consumer_end(&uncut);
@@ -247,7 +247,7 @@ Test(consumer, an_argument_may_be_a_result) {
   for (uint64_t k = 0; k < 3; k++) {
     const struct machine_item *item = &r.results.items[k];
     cr_expect_eq(item->as.ints == numbers, k < 2);
-    cr_expect_eq(item->lent, k < 2);
+    cr_expect_eq(item->shared, k < 2);
     cr_expect_arr_eq(item->as.ints, numbers, sizeof numbers);
   }
   test_consumer_end(&r);

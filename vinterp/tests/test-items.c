@@ -114,8 +114,8 @@ Test(items, narrow_results_are_fetched_at_once) {
 
 /* ---- results that a back end exports ---- */
 
-enum { LENT = 3 };
-static const int64_t lent_ints[LENT] = {5, 6, 7};
+enum { EXPORTS = 3 };
+static const int64_t lent_ints[EXPORTS] = {5, 6, 7};
 static unsigned exports, exports_ended;
 
 static void items_end_export(void *with) {
@@ -123,18 +123,18 @@ static void items_end_export(void *with) {
   exports_ended++;
 }
 
-static bool borrow_copy(struct cvl_context *c, uint64_t site, enum cvl_elem elem, uint64_t n,
+static bool import_copy(struct cvl_context *c, uint64_t site, enum cvl_elem elem, uint64_t n,
                         const void *data, struct cvl_notice done, struct cvl_value *out) {
   const bool ok = cvl_oracle_backend.from_host(c, site, elem, n, data, out);
   done.call(done.with);
   return ok;
 }
 
-/* Exports vectors of LENT elements only. The exported elements differ, so that a copy would be
- * noticed. */
-static bool lend_some(struct cvl_context *c, const struct cvl_value *v,
-                      struct cvl_export *exported) {
-  if (cvl_oracle_backend.length(c, v).bound != LENT) return false;
+/* Exports vectors of EXPORTS elements only. The exported elements differ, so that a copy would
+ * be noticed. */
+static bool export_some(struct cvl_context *c, const struct cvl_value *v,
+                        struct cvl_export *exported) {
+  if (cvl_oracle_backend.length(c, v).bound != EXPORTS) return false;
   exports++;
   *exported = (struct cvl_export){lent_ints, {items_end_export, NULL}};
   return true;
@@ -143,7 +143,7 @@ static bool lend_some(struct cvl_context *c, const struct cvl_value *v,
 /* Elements of 32 bits are widened, so they are copied. */
 Test(items, wide_results_are_lent) {
   struct cvl_backend backend = cvl_oracle_backend;
-  const struct cvl_sharing sharing = {borrow_copy, lend_some};
+  const struct cvl_sharing sharing = {import_copy, export_some};
   backend.sharing = &sharing;
   for (size_t w = 0; w < 2; w++) {
     struct machine_options options = test_options();
@@ -155,7 +155,7 @@ Test(items, wide_results_are_lent) {
         &e, "FUNC MAIN CONST INT (1 2 3) CONST INT (1 2) CONST INT 1 CONST SEGDES (1 2 3) RET",
         options, NULL, 0);
     cr_assert_eq(e.outcome, MACHINE_DONE, "%s", items_message(&e));
-    items_expect_ints(&e.results.items[0], MACHINE_INT, LENT,
+    items_expect_ints(&e.results.items[0], MACHINE_INT, EXPORTS,
                       w ? (int64_t[]){1, 2, 3} : lent_ints);
     items_expect_ints(&e.results.items[1], MACHINE_INT, 2, (int64_t[]){1, 2});
     items_expect_ints(&e.results.items[2], MACHINE_INT, 1, (int64_t[]){1});

@@ -197,7 +197,7 @@ Test(own, elements_come_in_blocks_of_64_bits) {
     expect_threes(&memory, own.from, own.to > 0 ? own.to : 20000, i & 2);
     cr_expect_eq(memory.ends, 1);
     cr_expect_eq(r.results.items[0].length, 20000);
-    cr_expect(r.results.items[0].lent && !r.results.items[0].as.ints);
+    cr_expect(r.results.items[0].shared && !r.results.items[0].as.ints);
     own_end(&r);
   }
 }
@@ -220,7 +220,7 @@ Test(own, others_are_brought_to_all) {
   cr_expect_eq(memory.begun, 2);
   cr_expect_eq(memory.ends, 2);
   cr_expect_eq(memory.as.ints[0], 5);
-  cr_expect(!r.results.items[2].lent && r.results.items[2].as.bools[0] == 1);
+  cr_expect(!r.results.items[2].shared && r.results.items[2].as.bools[0] == 1);
   own_end(&r);
 }
 
