@@ -261,6 +261,14 @@ static bool run_invariants(struct driver *d) {
   return driver_run(d, PASS_invariants);
 }
 
+/* Each time takes one level of maps. */
+static void move_gathers(struct driver *d) {
+  for (int round = 0; round < MAX_ROUNDS && driver_run(d, PASS_gathers); round++) {
+    driver_run(d, PASS_simplify);
+    driver_run(d, PASS_dead);
+  }
+}
+
 /* Runs all passes. A function that has become a loop may be inlined, since it no longer calls
  * itself. The bindings that invariants and hoist move are simple: one round is enough. */
 static void run_all_passes(struct driver *d) {
@@ -274,6 +282,7 @@ static void run_all_passes(struct driver *d) {
     driver_run(d, PASS_dead);
   }
   if (!d->o.options->fuse) return;
+  move_gathers(d);
   if (driver_run(d, PASS_peephole)) driver_run(d, PASS_dead);
   if (driver_run(d, PASS_copies)) {
     driver_run(d, PASS_dead);

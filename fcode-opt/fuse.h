@@ -1,4 +1,4 @@
-/* fuse.h - fusion: which bindings become one superoperator. Private to fuse*.c and explain.c.
+/* fuse.h - fusion: which bindings become one superoperator. Private to fuse*.c, gathers.c and explain.c.
  *
  * The pass handles one block at a time, innermost first, in three steps.
  *

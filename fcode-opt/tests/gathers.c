@@ -1,0 +1,162 @@
+/* gathers.c - maps that are computed at the positions of the gathers from them, and what stays
+ * where it was. */
+#include "rewriting.h"
+
+#include <string.h>
+
+/* Vectors v0 and v1 of equal lengths v5 with the descriptor v6 of one segment; 2.0 spread over
+ * it; an INDEX that reverses. */
+#define VECTORS                                                                                \
+  "v0, v2, v3 = READ FLOAT @1:1\n"                                                             \
+  "v5 = LENGTH FLOAT v0 @1:2\n"                                                                \
+  "v6 = MAKE_SEGDES v5 @1:3\n"                                                                 \
+  "v7 = CONST FLOAT 2 @1:4\n"                                                                  \
+  "v8 = DIST FLOAT v7 v6 @1:5\n"                                                               \
+  "v9 = CONST INT 1 @1:6\n"                                                                    \
+  "v10 = - INT v5 v9 @1:7\n"                                                                   \
+  "v11 = CONST INT -1 @1:8\n"                                                                  \
+  "v12 = INDEX v10 v11 v6 @1:9\n"                                                              \
+  "v13 = CONST INT 0 @1:10\n"                                                                  \
+  "v14 = INDEX v13 v9 v6 @1:11\n"                                                              \
+  "v1 = I_TO_F v14 @1:12\n"
+
+/* In a program whose checks guard its indices, as those of neslc do. */
+static bool guarded_gathers(struct opt *o) {
+  o->program->guarded = true;
+  return pass_gathers(o);
+}
+
+static void gathers_rewrite(const char *functions, bool changes, char *body, size_t size) {
+  memset(body, 0, size);
+  cr_expect_eq(rewriting_pass(functions, guarded_gathers, body, size), changes, "%s", body);
+}
+
+static void gathers_expect(const char *body, const char *words, unsigned times) {
+  unsigned found = 0;
+  for (const char *at = strstr(body, words); at; at = strstr(at + 1, words)) found++;
+  cr_expect_eq(found, times, "%s: %u times, not %u\n%s", words, found, times, body);
+}
+
+/* The result of the gather is that of the map now. */
+Test(gathers, a_map_of_a_vector_and_a_constant) {
+  char body[6000];
+  gathers_rewrite("fun M () -> (FLOAT) @1:1\n" VECTORS "v20 = * FLOAT v8 v0 @2:1\n"
+                  "v21 = BPERMUTE FLOAT v20 v12 v6 v6 @2:2\n"
+                  "yield v21\nend\n",
+                  true, body, sizeof body);
+  gathers_expect(body, "= BPERMUTE FLOAT v0 v12 v6 v6", 1);
+  gathers_expect(body, "v21 = * FLOAT", 1);
+  gathers_expect(body, "= DIST FLOAT v7 v6", 2);
+}
+
+Test(gathers, all_vectors_of_a_map) {
+  char body[6000];
+  gathers_rewrite("fun M () -> (FLOAT) @1:1\n" VECTORS "v20 = * FLOAT v1 v0 @2:1\n"
+                  "v21 = BPERMUTE FLOAT v20 v12 v6 v6 @2:2\n"
+                  "yield v21\nend\n",
+                  true, body, sizeof body);
+  gathers_expect(body, "= BPERMUTE FLOAT v0 v12 v6 v6", 1);
+  gathers_expect(body, "= BPERMUTE FLOAT v1 v12 v6 v6", 1);
+  gathers_expect(body, "v21 = * FLOAT", 1);
+}
+
+/* Where the index is no INDEX two vectors would be read at positions that depend on data. */
+Test(gathers, several_vectors_at_other_positions_stay) {
+  char body[6000];
+  const char *index = "v18 = DIST INT v10 v6 @2:1\n"
+                      "v19 = - INT v18 v14 @2:2\n";
+  char text[6000];
+  for (int vectors = 1; vectors <= 2; vectors++) {
+    snprintf(text, sizeof text,
+             "fun M () -> (FLOAT) @1:1\n" VECTORS "%sv20 = * FLOAT %s v0 @2:3\n"
+             "v21 = BPERMUTE FLOAT v20 v19 v6 v6 @2:4\nyield v21\nend\n",
+             index, vectors == 1 ? "v8" : "v1");
+    gathers_rewrite(text, vectors == 1, body, sizeof body);
+  }
+}
+
+Test(gathers, another_use_keeps_the_map) {
+  char body[6000];
+  gathers_rewrite("fun M () -> (FLOAT, FLOAT) @1:1\n" VECTORS "v20 = * FLOAT v8 v0 @2:1\n"
+                  "v21 = BPERMUTE FLOAT v20 v12 v6 v6 @2:2\n"
+                  "yield v20 v21\nend\n",
+                  false, body, sizeof body);
+}
+
+/* A cheap map is computed for each of two gathers, an expensive one once. */
+Test(gathers, the_cost_of_computing_it_twice_decides) {
+  char body[6000];
+  const char *two = "v21 = BPERMUTE FLOAT v20 v12 v6 v6 @2:2\n"
+                    "v22 = BPERMUTE FLOAT v20 v14 v6 v6 @2:3\n"
+                    "yield v21 v22\nend\n";
+  char text[6000];
+  for (int cheap = 0; cheap <= 1; cheap++) {
+    snprintf(text, sizeof text, "fun M () -> (FLOAT, FLOAT) @1:1\n" VECTORS "v20 = %s @2:1\n%s",
+             cheap ? "* FLOAT v8 v0" : "EXP v0", two);
+    gathers_rewrite(text, cheap, body, sizeof body);
+  }
+}
+
+/* It would have to fail where it is, before the gather. */
+Test(gathers, a_map_that_may_fail_stays) {
+  char body[6000];
+  gathers_rewrite("fun M () -> (INT) @1:1\n" VECTORS "v20 = / INT v14 v12 @2:1\n"
+                  "v21 = BPERMUTE INT v20 v12 v6 v6 @2:2\n"
+                  "yield v21\nend\n",
+                  false, body, sizeof body);
+}
+
+Test(gathers, a_gather_that_may_fail_stays) {
+  char body[6000] = {0};
+  const bool changed =
+      rewriting_pass("fun M () -> (FLOAT) @1:1\n" VECTORS "v20 = * FLOAT v8 v0 @2:1\n"
+                     "v21 = BPERMUTE FLOAT v20 v12 v6 v6 @2:2\n"
+                     "yield v21\nend\n",
+                     pass_gathers, body, sizeof body);
+  cr_expect_not(changed, "%s", body);
+}
+
+/* The index of the first gather is an INDEX, too: so is that of the gather that is left. */
+Test(gathers, a_gather_from_a_gather) {
+  char body[6000];
+  gathers_rewrite("fun M () -> (FLOAT) @1:1\n" VECTORS
+                  "v20 = BPERMUTE FLOAT v0 v12 v6 v6 @2:1\n"
+                  "v21 = BPERMUTE FLOAT v20 v12 v6 v6 @2:2\n"
+                  "yield v21\nend\n",
+                  true, body, sizeof body);
+  gathers_expect(body, "v21 = BPERMUTE FLOAT v0", 1);
+  gathers_expect(body, "= INDEX", 3);
+}
+
+/* A number for each segment is spread over the segments of the gather. */
+Test(gathers, a_number_for_each_segment) {
+  char body[6000];
+  gathers_rewrite("fun M () -> (INT) @1:1\n" VECTORS "v15 = MAKE_SEGDES v14 @2:1\n"
+                  "v16 = DIST INT v14 v15 @2:2\n"
+                  "v17 = DIST INT v13 v6 @2:3\n"
+                  "v18 = INDEX v17 v16 v15 @2:4\n"
+                  "yield v16\nend\n",
+                  false, body, sizeof body);
+  gathers_rewrite("fun M () -> (INT) @1:1\n" VECTORS "v15 = MAKE_SEGDES v14 @2:1\n"
+                  "v16 = DIST INT v14 v15 @2:2\n"
+                  "v17 = DIST INT v13 v6 @2:3\n"
+                  "v18 = DIST INT v9 v6 @2:4\n"
+                  "v19 = INDEX v17 v18 v15 @2:5\n"
+                  "v20 = + INT v16 v19 @2:6\n"
+                  "v21 = BPERMUTE INT v20 v19 v15 v15 @2:7\n"
+                  "yield v21\nend\n",
+                  true, body, sizeof body);
+  gathers_expect(body, "= DIST INT v14 v15", 2);
+  gathers_expect(body, "v21 = + INT", 1);
+  gathers_expect(body, "BPERMUTE", 0);
+}
+
+/* Nothing moves across a timer. */
+Test(gathers, a_function_with_timers_stays) {
+  char body[6000];
+  gathers_rewrite("fun M () -> (FLOAT) @1:1\n" VECTORS "v20 = * FLOAT v8 v0 @2:1\n"
+                  "START_TIMER @2:2\n"
+                  "v21 = BPERMUTE FLOAT v20 v12 v6 v6 @2:3\n"
+                  "yield v21\nend\n",
+                  false, body, sizeof body);
+}
