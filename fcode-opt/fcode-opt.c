@@ -261,7 +261,7 @@ static bool run_invariants(struct driver *d) {
   return driver_run(d, PASS_invariants);
 }
 
-/* Each time takes one level of maps. */
+/* A gather from a gather reads from what that one read from the next time. */
 static void move_gathers(struct driver *d) {
   for (int round = 0; round < MAX_ROUNDS && driver_run(d, PASS_gathers); round++) {
     driver_run(d, PASS_simplify);

@@ -9,19 +9,24 @@
  * spread over the segments of the gather. An INDEX becomes arithmetic on the index.
  *
  * It is done if v has no other uses than such gathers, and if computing it again for each of
- * them costs at most as much as v in memory (fuse-cost.c). An index that is an INDEX reads each
- * element once. Of any other index that is taken to be so if v has as many elements; reading
- * several vectors at such positions costs more than reading one, so there must be only one.
+ * them costs at most as much as v in memory (fuse-cost.c). Each element must be read about
+ * once: by an INDEX over the gather's segments, or at as many positions as there are elements.
+ * Reading several vectors at positions that are no INDEX costs more than reading one, so there
+ * must be only one.
  *
- * Neither the map nor the gather may fail. One level of maps is handled at a time: the driver
- * repeats the pass, with simplify and dead, while it changes anything.
+ * Maps that only this map needs move with it. Neither they nor the gather may fail. The driver
+ * repeats the pass, with simplify and dead, while it changes anything: a gather from a gather
+ * may read from a map then.
  */
 #include "fcode-opt/fuse.h"
 #include "ir/definitions.h"
 #include "ir/kinds.h"
 
 enum { GATHER_VALUES, GATHER_INDEX, GATHER_SOURCE, GATHER_TARGET };
-enum { GATHERS_MOST = 16 }; /* from one map */
+enum {
+  GATHERS_MOST = 16,  /* from one map */
+  DEEPEST_CHAIN = 100 /* of maps that are moved at once */
+};
 
 /* How an operand of the map is had at the positions of the gather. */
 enum operand_way { WAY_CONSTANT, WAY_SEGMENT, WAY_PROGRESSION, WAY_GATHER };
@@ -74,23 +79,68 @@ static const struct ir_binding *source_of(const struct gathers *g, const struct 
   return sizes_safe(g->fuse.sizes, g->fuse.function, from) ? from : NULL;
 }
 
-/* Whether each element of the source is read about once. */
+/* Whether each element of the source is read about once. An INDEX over the descriptor of the
+ * gather has one run in each segment. One over another descriptor has runs that may overlap. */
 static bool reads_once(const struct gathers *g, const struct ir_binding *x) {
-  if (is_defined_by(g, x->operands[GATHER_INDEX], OPC_INDEX)) return true;
+  const ir_var index = x->operands[GATHER_INDEX];
   const struct sizes *sizes = g->fuse.sizes;
   const uint32_t function = g->fuse.function;
-  return sizes_assumed(sizes, function, x->operands[GATHER_INDEX], SIZE_LEN) ==
-         sizes_assumed(sizes, function, x->operands[GATHER_VALUES], SIZE_LEN);
+  return (is_defined_by(g, index, OPC_INDEX) &&
+          gathers_definition(g, index)->operands[2] == x->operands[GATHER_TARGET]) ||
+         sizes_assumed(sizes, function, index, SIZE_LEN) ==
+             sizes_assumed(sizes, function, x->operands[GATHER_VALUES], SIZE_LEN);
 }
 
-/* How many vectors are gathered from instead. */
-static uint32_t gathered_vectors(const struct gathers *g, const struct ir_binding *from,
-                                 ir_var source) {
-  if (!is_map(from)) return 0;
-  uint32_t vectors = 0;
-  for (uint32_t k = 0; k < from->operand_count; k++)
-    vectors += way_of(g, from->operands[k], source) == WAY_GATHER;
-  return vectors;
+/* ---- what they cost ---- */
+
+/* What is computed at the positions of a gather instead of being gathered. */
+struct chain {
+  double work;      /* of its operations, in bytes (fuse-cost.c) */
+  double read;      /* bytes of an element of each vector that is gathered */
+  double written;   /* of these, those that were computed beside their use before */
+  uint32_t vectors; /* that are gathered */
+};
+
+/* Whether a vector is in memory, since it is not computed beside its use. */
+static bool is_in_memory(const struct gathers *g, ir_var v) {
+  const struct ir_binding *x = gathers_definition(g, v);
+  enum superop_role role;
+  return !x || x->form != IR_OP || !superop_access(x->op, &role) ||
+         !fuse_is_producer((uint8_t)role);
+}
+
+/* Returns the map that computes an operand of a chain, if it is for this use only; or NULL. */
+static const struct ir_binding *next_map(const struct gathers *g, ir_var v, unsigned depth) {
+  const struct ir_binding *x = gathers_definition(g, v);
+  const bool fine = depth < DEEPEST_CHAIN && x && x->form == IR_OP && is_map(x) &&
+                    g->uses[v] == 1 && sizes_safe(g->fuse.sizes, g->fuse.function, x);
+  return fine ? x : NULL;
+}
+
+/* Adds operand v of a chain, and what it follows from. */
+static void chain_add(const struct gathers *g, ir_var v, ir_var source, unsigned depth,
+                      struct chain *c) {
+  if (way_of(g, v, source) != WAY_GATHER) return;
+  const struct ir_binding *map = next_map(g, v, depth);
+  if (map) {
+    c->work += fuse_work(&g->fuse, map);
+    for (uint32_t k = 0; k < map->operand_count; k++)
+      chain_add(g, map->operands[k], source, depth + 1, c);
+    return;
+  }
+  c->vectors++;
+  c->read += fuse_bytes(&g->fuse, v);
+  if (!is_in_memory(g, v)) c->written += fuse_bytes(&g->fuse, v);
+}
+
+static struct chain chain_of(const struct gathers *g, const struct ir_binding *from,
+                             ir_var source) {
+  struct chain c = {.work = fuse_work(&g->fuse, from)};
+  for (uint32_t k = 0; k < from->operand_count; k++) {
+    if (is_map(from) || (from->op == OPC_BPERMUTE && k == GATHER_INDEX))
+      chain_add(g, from->operands[k], source, 1, &c);
+  }
+  return c;
 }
 
 static const struct ir_binding *eligible(const struct gathers *g, const struct ir_binding *x) {
@@ -99,7 +149,7 @@ static const struct ir_binding *eligible(const struct gathers *g, const struct i
   if (!from || !sizes_safe(g->fuse.sizes, g->fuse.function, x) || !reads_once(g, x))
     return NULL;
   const bool affine = is_defined_by(g, x->operands[GATHER_INDEX], OPC_INDEX);
-  return affine || gathered_vectors(g, from, x->operands[GATHER_SOURCE]) <= 1 ? from : NULL;
+  return affine || chain_of(g, from, x->operands[GATHER_SOURCE]).vectors <= 1 ? from : NULL;
 }
 
 static void count_gathers(struct gathers *g, const struct ir_block *block) {
@@ -116,13 +166,9 @@ static void count_gathers(struct gathers *g, const struct ir_block *block) {
  * computed and written once, and read by each of them. */
 static bool gathers_pay(const struct gathers *g, const struct ir_binding *from, ir_var source,
                         uint32_t n) {
-  const double bytes = fuse_bytes(&g->fuse, from->results[0]);
-  double again = fuse_work(&g->fuse, from);
-  for (uint32_t k = 0; k < from->operand_count; k++) {
-    const ir_var v = from->operands[k];
-    if (is_map(from) && way_of(g, v, source) == WAY_GATHER) again += fuse_bytes(&g->fuse, v);
-  }
-  return n * again <= again + (n + 1) * bytes;
+  const struct chain c = chain_of(g, from, source);
+  const double more = (n - 1) * (c.work + c.read) + 2 * c.written;
+  return more <= (n + 1) * fuse_bytes(&g->fuse, from->results[0]);
 }
 
 /* Returns what a gather reads from if it is computed at the gather's positions; or NULL. */
@@ -181,8 +227,22 @@ static ir_var progression(struct gathers *g, const struct ir_binding *index) {
   return emit_int_op(g, OPC_ADD, starts, emit_int_op(g, OPC_MUL, strides, at));
 }
 
-/* An operand of the map at the positions of the gather. */
-static ir_var operand_at(struct gathers *g, ir_var v) {
+static ir_var operand_at(struct gathers *g, ir_var v, unsigned depth);
+
+/* Appends a map at the positions of the gather, and what it follows from. */
+static ir_var moved_map(struct gathers *g, const struct ir_binding *map, unsigned depth) {
+  struct ir_binding y =
+      rewrite_binding(g->o, map->op, map->type, map->operand_count, 1, map->pos, map->origin);
+  y.as = map->as;
+  for (uint32_t k = 0; k < map->operand_count; k++)
+    y.operands[k] = operand_at(g, map->operands[k], depth + 1);
+  y.results[0] = rewrite_var(g->o, g->fuse.f, g->fuse.f->vars[map->results[0]]);
+  rewrite_append(g->o, &g->out, &y);
+  return y.results[0];
+}
+
+/* An operand at the positions of the gather. */
+static ir_var operand_at(struct gathers *g, ir_var v, unsigned depth) {
   const ir_var *of = g->at->operands;
   const struct ir_binding *x = gathers_definition(g, v);
   const enum ir_kind_tag tag = g->fuse.f->vars[v]->tag;
@@ -196,18 +256,10 @@ static ir_var operand_at(struct gathers *g, ir_var v) {
   case WAY_PROGRESSION: return progression(g, x);
   case WAY_GATHER: break;
   }
+  const struct ir_binding *map = next_map(g, v, depth);
+  if (map) return moved_map(g, map, depth);
   return gathers_emit(g, OPC_BPERMUTE, tag,
                       (ir_var[]){v, of[GATHER_INDEX], of[GATHER_SOURCE], of[GATHER_TARGET]}, 4);
-}
-
-/* Appends the map at the positions of the gather. */
-static void move_map(struct gathers *g, const struct ir_binding *map) {
-  struct ir_binding y =
-      rewrite_binding(g->o, map->op, map->type, map->operand_count, 1, map->pos, map->origin);
-  y.as = map->as;
-  for (uint32_t k = 0; k < map->operand_count; k++)
-    y.operands[k] = operand_at(g, map->operands[k]);
-  rewrite_append(g->o, &g->out, &y);
 }
 
 /* Appends the gather by the index that the gather reads. */
@@ -215,7 +267,7 @@ static void move_gather(struct gathers *g, const struct ir_binding *from) {
   struct ir_binding y =
       rewrite_binding(g->o, from->op, from->type, 4, 1, from->pos, from->origin);
   y.operands[GATHER_VALUES] = from->operands[GATHER_VALUES];
-  y.operands[GATHER_INDEX] = operand_at(g, from->operands[GATHER_INDEX]);
+  y.operands[GATHER_INDEX] = operand_at(g, from->operands[GATHER_INDEX], 1);
   y.operands[GATHER_SOURCE] = from->operands[GATHER_SOURCE];
   y.operands[GATHER_TARGET] = g->at->operands[GATHER_TARGET];
   rewrite_append(g->o, &g->out, &y);
@@ -227,11 +279,11 @@ static void move_source(struct gathers *g, const struct ir_binding *x,
   g->at = x;
   g->flat = IR_NO_VAR;
   if (is_map(from)) {
-    move_map(g, from);
+    moved_map(g, from, 0);
   } else if (from->op == OPC_BPERMUTE) {
     move_gather(g, from);
   } else {
-    operand_at(g, from->results[0]);
+    operand_at(g, from->results[0], 0);
   }
   g->out.bindings[g->out.count - 1].results[0] = x->results[0];
   g->changed = true;

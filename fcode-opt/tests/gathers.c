@@ -18,7 +18,7 @@
   "v12 = INDEX v10 v11 v6 @1:9\n"                                                              \
   "v13 = CONST INT 0 @1:10\n"                                                                  \
   "v14 = INDEX v13 v9 v6 @1:11\n"                                                              \
-  "v1 = I_TO_F v14 @1:12\n"
+  "v1 = +_SCAN FLOAT v0 v6 @1:12\n"
 
 /* In a program whose checks guard its indices, as those of neslc do. */
 static bool guarded_gathers(struct opt *o) {
@@ -49,6 +49,42 @@ Test(gathers, a_map_of_a_vector_and_a_constant) {
   gathers_expect(body, "= DIST FLOAT v7 v6", 2);
 }
 
+/* Maps that only this one needs move with it; an INDEX needs no gather. */
+Test(gathers, a_chain_of_maps) {
+  char body[6000];
+  gathers_rewrite("fun M () -> (FLOAT) @1:1\n" VECTORS "v18 = I_TO_F v14 @2:1\n"
+                  "v19 = * FLOAT v18 v8 @2:2\n"
+                  "v20 = + FLOAT v19 v0 @2:3\n"
+                  "v21 = BPERMUTE FLOAT v20 v12 v6 v6 @2:4\n"
+                  "yield v21\nend\n",
+                  true, body, sizeof body);
+  gathers_expect(body, "= BPERMUTE", 1);
+  gathers_expect(body, "= BPERMUTE FLOAT v0 v12 v6 v6", 1);
+  gathers_expect(body, "= I_TO_F", 2); /* the old one is dead */
+  gathers_expect(body, "v21 = + FLOAT", 1);
+}
+
+/* Its index would be written to memory, and is larger than what it reads. */
+Test(gathers, an_index_that_is_computed_stays_beside_its_gather) {
+  char body[6000];
+  const char *flags = "v15 = CONST BOOL T @2:1\n"
+                      "v16 = DIST BOOL v15 v6 @2:2\n"
+                      "v17 = AND BOOL v16 v16 @2:3\n"
+                      "v18 = DIST INT v10 v6 @2:4\n"
+                      "v19 = - INT v18 v14 @2:5\n";
+  char text[6000];
+  for (int again = 0; again <= 1; again++) {
+    snprintf(text, sizeof text,
+             "fun M () -> (BOOL, INT) @1:1\n" VECTORS
+             "%sv20 = BPERMUTE BOOL v17 v19 v6 v6 @2:6\n"
+             "v21 = BPERMUTE BOOL v20 v12 v6 v6 @2:7\nyield v21 %s\nend\n",
+             flags, again ? "v19" : "v14");
+    memset(body, 0, sizeof body);
+    rewriting_pass(text, guarded_gathers, body, sizeof body);
+    gathers_expect(body, "v21 = BPERMUTE BOOL v20 v12", again);
+  }
+}
+
 Test(gathers, all_vectors_of_a_map) {
   char body[6000];
   gathers_rewrite("fun M () -> (FLOAT) @1:1\n" VECTORS "v20 = * FLOAT v1 v0 @2:1\n"
@@ -73,6 +109,22 @@ Test(gathers, several_vectors_at_other_positions_stay) {
              index, vectors == 1 ? "v8" : "v1");
     gathers_rewrite(text, vectors == 1, body, sizeof body);
   }
+}
+
+/* The runs of an INDEX over other segments may overlap: an element may be read many times. */
+Test(gathers, what_is_read_more_than_once_stays) {
+  char body[6000];
+  gathers_rewrite("fun M () -> (FLOAT) @1:1\n" VECTORS "v15 = DIST INT v5 v6 @2:1\n"
+                  "v16 = MAKE_SEGDES v15 @2:2\n"
+                  "v17 = DIST INT v13 v6 @2:3\n"
+                  "v18 = DIST INT v9 v6 @2:4\n"
+                  "v19 = INDEX v17 v18 v16 @2:5\n"
+                  "v22 = LENGTH INT v19 @2:6\n"
+                  "v23 = MAKE_SEGDES v22 @2:7\n"
+                  "v20 = * FLOAT v8 v0 @2:8\n"
+                  "v21 = BPERMUTE FLOAT v20 v19 v6 v23 @2:9\n"
+                  "yield v21\nend\n",
+                  false, body, sizeof body);
 }
 
 Test(gathers, another_use_keeps_the_map) {
