@@ -29,7 +29,7 @@ static void open_copy(struct device *d) {
   const bool on_gpu = strcmp(d->b.options->backend, "cuda") == 0;
   const size_t bytes = on_gpu || d->host ? COPY_BYTES : COPY_BYTES / 16;
   d->copied_by = on_gpu ? "the driver" : "the host";
-  d->copy = (struct streams){.reads = 1, .writes = 1, .bytes = {bytes, bytes}};
+  d->copy = (struct bench_streams){.reads = 1, .writes = 1, .bytes = {bytes, bytes}};
   const char *why = on_gpu ? copier_open(&d->copier, bytes) : NULL;
   if (why) {
     fprintf(stderr, "%s: %s\n", d->b.options->backend, why);

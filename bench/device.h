@@ -14,7 +14,7 @@ struct device {
   bool host; /* the back end computes in the memory of the host */
   double plain, exact_scan, float_scan, pack, segmented; /* targets, of the copy bandwidth */
   struct copier copier;                                  /* for a GPU */
-  struct streams copy;                                   /* else: one read, one written */
+  struct bench_streams copy;                             /* else: one read, one written */
   const char *copied_by;
   FILE *json;             /* a line for each object, or NULL */
   FILE *count;            /* where rows are counted, not timed: device_measure; or NULL */

@@ -6,7 +6,7 @@
 /* Times one set of streams against itself: the spread shows how steady the machine is. */
 static void measure_streams(struct report *r, const struct measure_options *o, void *arena,
                             unsigned reads, unsigned writes, unsigned threads) {
-  struct streams s = {.reads = reads, .writes = writes};
+  struct bench_streams s = {.reads = reads, .writes = writes};
   for (unsigned k = 0; k < reads + writes; k++) s.bytes[k] = o->bytes / (reads + writes);
   char name[32];
   snprintf(name, sizeof name, "%u read, %u written", reads, writes);

@@ -29,7 +29,7 @@ static uint64_t stream_times_count_of(const char *text) {
 }
 
 /* Appends the streams of a list; returns how many there are now. */
-static unsigned stream_times_append(struct streams *s, unsigned count, char *list) {
+static unsigned stream_times_append(struct bench_streams *s, unsigned count, char *list) {
   for (char *word = strtok(list, ","); word; word = strtok(NULL, ",")) {
     if (count == MOST_STREAMS) stream_times_usage();
     s->bytes[count++] = stream_times_count_of(word);
@@ -58,7 +58,7 @@ int main(int argc, char **argv) {
       stream_times_usage();
     }
   }
-  struct streams s = {0};
+  struct bench_streams s = {0};
   s.reads = reads ? stream_times_append(&s, 0, reads) : 0;
   s.writes = (writes ? stream_times_append(&s, s.reads, writes) : s.reads) - s.reads;
   if (s.reads + s.writes == 0 || passes == 0 || threads == 0) stream_times_usage();

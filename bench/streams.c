@@ -18,7 +18,7 @@
 
 enum { LINE = 64, AHEAD = 8192 };
 
-size_t streams_bytes(const struct streams *s) {
+size_t streams_bytes(const struct bench_streams *s) {
   size_t sum = 0;
   for (unsigned k = 0; k < s->reads + s->writes; k++) sum += s->bytes[k];
   return sum;
@@ -104,7 +104,7 @@ static struct chunk_loops chunk_loops(void) {
 
 struct pass {
   char *arena;
-  const struct streams *streams;
+  const struct bench_streams *streams;
   size_t chunk; /* bytes of the longest stream visited at a time */
   uint64_t (*read)(const char *, size_t);
   void (*write)(char *, size_t, uint64_t);
@@ -116,7 +116,7 @@ static size_t in_lines(double bytes) {
 
 static void run_pass(void *arg, unsigned thread, unsigned threads) {
   const struct pass *pass = arg;
-  const struct streams *s = pass->streams;
+  const struct bench_streams *s = pass->streams;
   size_t longest = 0, base[MOST_STREAMS], at = 0;
   for (unsigned k = 0; k < s->reads + s->writes; k++) {
     longest = s->bytes[k] > longest ? s->bytes[k] : longest;
@@ -145,7 +145,7 @@ static void run_pass(void *arg, unsigned thread, unsigned threads) {
   __asm__ volatile("" : : "r"(value));
 }
 
-double streams_seconds(const struct measure_options *o, void *arena, struct streams *s,
+double streams_seconds(const struct measure_options *o, void *arena, struct bench_streams *s,
                        unsigned threads) {
   static const size_t chunks[] = {256, 4096, 32768};
   enum { CHUNKS = sizeof chunks / sizeof *chunks, LOOPS = 4 * CHUNKS, TRIALS = 5 };

@@ -11,18 +11,18 @@
 enum { MOST_STREAMS = 8 };
 
 /* Sequential streams, those read first, each with its own number of bytes. */
-struct streams {
+struct bench_streams {
   unsigned reads, writes;
   size_t bytes[MOST_STREAMS];
   unsigned best; /* the loop that was fastest, from 1; 0: not yet known */
 };
-size_t streams_bytes(const struct streams *);
+size_t streams_bytes(const struct bench_streams *);
 
 /* Returns the seconds to read and write them all once, by the best loop: with plain or
  * streaming stores, short or long chunks, with or without prefetching. Each loop is judged by
  * the median of some trials. Once the best one is known, only that is tried, once. `arena` has
  * at least streams_bytes and is written to. */
-double streams_seconds(const struct measure_options *, void *arena, struct streams *,
+double streams_seconds(const struct measure_options *, void *arena, struct bench_streams *,
                        unsigned threads);
 
 enum move { MOVE_GATHER, MOVE_SCATTER };

@@ -19,7 +19,7 @@ enum { MOST_DEPTH = 100, MOST_LOADS = 10000 }; /* files that load each other; by
 struct command {
   struct nesl *n;
   const struct form *form;
-  const struct token *words;
+  const struct nesl_token *words;
   size_t count;
 };
 
@@ -83,7 +83,7 @@ static bool help(struct command *c) {
 
 /* The words from i on as a name, x or m.x, the arena's; NULL if they are something else. */
 static const char *last_words_as_name(const struct command *c, size_t i) {
-  const struct token *words = c->words + i;
+  const struct nesl_token *words = c->words + i;
   const size_t count = c->count - i;
   if (count == 1 && words[0].name) return words[0].name->text;
   if (count != 3 || !words[0].name || words[1].lexeme != LEX_DOT || !words[2].name) return NULL;
@@ -91,7 +91,7 @@ static const char *last_words_as_name(const struct command *c, size_t i) {
 }
 
 static struct global *find_global(const struct command *c, size_t i) {
-  const struct token *word = &c->words[i];
+  const struct nesl_token *word = &c->words[i];
   const char *name = last_words_as_name(c, i);
   struct global *g = name ? session_global(c->n->session, name) : NULL;
   if (g) return g;
@@ -108,7 +108,7 @@ static struct global *find_global(const struct command *c, size_t i) {
  * it has none.
  */
 static const struct nesl_syntax *syntax_of(const struct command *c) {
-  const struct token *words = c->words;
+  const struct nesl_token *words = c->words;
   if (c->count == 0 || c->count > 2 || !words[0].name) return NULL;
   const struct nesl_syntax *syntax = nesl_find_syntax(words[0].name->text);
   if (c->count == 1) return syntax;

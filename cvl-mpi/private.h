@@ -22,7 +22,7 @@ struct distribution {
   uint64_t start[]; /* ranks + 1 positions, ascending: the first is 0, the last is n */
 };
 
-struct range {
+struct mpi_range {
   uint64_t first, n;
 };
 
@@ -63,9 +63,10 @@ struct shared_offsets {
 struct view {
   struct distribution *at; /* distribution of the elements; NULL: this entry is free */
   struct border *borders;  /* the same on all ranks; block r lies between borders r and r + 1 */
-  struct range segments;   /* segments that begin in this rank's block (for the very end: of the
-                              last rank), and the one before them if it crosses into the block */
-  const uint64_t *offset;  /* where these segments begin, and where the last one ends */
+  struct mpi_range
+      segments;           /* segments that begin in this rank's block (for the very end: of the
+                         last rank), and the one before them if it crosses into the block */
+  const uint64_t *offset; /* where these segments begin, and where the last one ends */
   struct shared_offsets *own; /* the memory of `offset`, if it is not the descriptor's */
   struct cvl_value local;     /* inner descriptor of the parts of the segments that are in the
                                  block; CVL_NOTHING if poisoned */
@@ -170,15 +171,15 @@ struct distribution *distribution_slice(struct cvl_context *, const struct distr
 struct distribution *distribution_retain(struct distribution *);
 void distribution_release(struct distribution *); /* does nothing for NULL */
 bool distribution_same(const struct distribution *, const struct distribution *);
-struct range distribution_range(const struct distribution *, unsigned rank);
+struct mpi_range distribution_range(const struct distribution *, unsigned rank);
 /* Returns the rank that has a position. */
 unsigned distribution_owner(const struct distribution *, uint64_t position);
 /* Return a range for each rank: the same for all, or each rank's block. The caller frees them
  * with mpi_free. */
-struct range *ranges_same(struct cvl_context *, uint64_t first, uint64_t n);
-struct range *ranges_of_blocks(struct cvl_context *, const struct distribution *);
+struct mpi_range *ranges_same(struct cvl_context *, uint64_t first, uint64_t n);
+struct mpi_range *ranges_of_blocks(struct cvl_context *, const struct distribution *);
 /* Returns whether no rank's range has more elements than its share of n plus a grain. */
-bool within_share(const struct cvl_context *, const struct range *, uint64_t n);
+bool within_share(const struct cvl_context *, const struct mpi_range *, uint64_t n);
 /* Returns whether some rank has more than twice its share. */
 bool distribution_is_skewed(const struct cvl_context *, const struct distribution *);
 /* Returns whether a vector of n elements is on all ranks. */
@@ -302,18 +303,18 @@ bool segdes_is_known(struct cvl_context *, uint64_t site, struct cvl_segdes *);
  * last of them ends: one word more than segments. The caller frees them. Returns NULL if
  * memory runs out. The lengths must be known. */
 uint64_t *segdes_offsets(struct cvl_context *, uint64_t site, const struct cvl_segdes *,
-                         const struct range *ranges);
+                         const struct mpi_range *ranges);
 /* Replaces n numbers of segments by the positions where these begin; `count` stands for the
  * end. All ranks ask for the same ones. The lengths must be known. */
 void segdes_look_up(struct cvl_context *, const struct cvl_segdes *, uint64_t n,
                     uint64_t *segments);
 /* Replaces each of the ranges of segments, which are the same on all ranks, by the range of
  * their elements. The lengths must be known. */
-void segdes_ranges(struct cvl_context *, const struct cvl_segdes *, struct range *ranges);
+void segdes_ranges(struct cvl_context *, const struct cvl_segdes *, struct mpi_range *ranges);
 /* Return an inner descriptor of segments ranges[r] on rank r, or of all segments on all ranks.
  * The caller passes it on; it is CVL_NOTHING if poisoned. */
 struct cvl_value segdes_segments(struct cvl_context *, uint64_t site, const struct cvl_value *,
-                                 const struct range *ranges);
+                                 const struct mpi_range *ranges);
 struct cvl_value segdes_everywhere(struct cvl_context *, uint64_t site,
                                    const struct cvl_value *);
 /* Returns whether ranks have different segments of a value. */
@@ -340,12 +341,12 @@ void segdes_drop_views(struct cvl_context *, struct cvl_segdes *);
 
 /* Return the segments that a rank's block touches (view->segments there), and those that begin
  * in it. */
-struct range view_segments(const struct view *, unsigned rank);
-struct range view_owned(const struct view *, unsigned rank);
+struct mpi_range view_segments(const struct view *, unsigned rank);
+struct mpi_range view_owned(const struct view *, unsigned rank);
 /* Returns the rank on which the segment begins that crosses into the block of `rank`. */
 unsigned view_beginner(const struct view *, unsigned rank);
 /* Returns view->segments of all ranks; the caller frees them. */
-struct range *view_ranges(struct cvl_context *, const struct view *);
+struct mpi_range *view_ranges(struct cvl_context *, const struct view *);
 /* Return whether the first segment of a rank's block begins before the block, and whether the
  * last one goes on behind it. */
 bool view_comes_in(const struct view *, unsigned rank);
@@ -355,9 +356,9 @@ uint64_t view_segment_at(const struct view *, uint64_t position);
 /* Return where segment k of view->segments begins (k may be one more than the last: the end of
  * that), and how many of its elements are in this rank's block. */
 uint64_t view_offset(const struct view *, uint64_t k);
-uint64_t view_within(const struct view *, uint64_t k, struct range block);
+uint64_t view_within(const struct view *, uint64_t k, struct mpi_range block);
 /* Returns how many of the positions begin .. end are in a block. */
-uint64_t within_block(uint64_t begin, uint64_t end, struct range block);
+uint64_t within_block(uint64_t begin, uint64_t end, struct mpi_range block);
 
 /* ---- exchange/moves.c: elements moved to other ranks. Functions borrow v; their results are
  * owned by the caller or borrowed from v. Collective ---- */
@@ -365,7 +366,7 @@ uint64_t within_block(uint64_t begin, uint64_t end, struct range block);
 /* Returns elements ranges[r] on rank r; ranges may overlap. If all ranks want all elements for
  * the second time, they keep a copy, and later calls read that. */
 struct cvl_value move_kept(struct cvl_context *, uint64_t site, const struct cvl_value *v,
-                           const struct range *ranges);
+                           const struct mpi_range *ranges);
 /* Drop the copy of a vector that is freed, or all copies. */
 void copy_drop(struct cvl_context *, struct cvl_vector *);
 void copies_drop(struct cvl_context *);
@@ -378,7 +379,7 @@ struct cvl_value move_to(struct cvl_context *, uint64_t site, const struct cvl_v
                          struct distribution *at, bool may_take);
 /* Returns elements ranges[r] on rank r; ranges may overlap. */
 struct cvl_value move_ranges(struct cvl_context *, uint64_t site, const struct cvl_value *v,
-                             const struct range *ranges);
+                             const struct mpi_range *ranges);
 /* Returns a copy of inner elements in the host's memory, which the caller frees; takes v.
  * NULL: poisoned. device_elements is the inverse: its result is not owned, and CVL_NOTHING if
  * data is NULL. */
@@ -406,7 +407,7 @@ void gather_answers(struct cvl_context *, uint64_t n, const unsigned *holder, si
                     void *answers);
 /* Returns this rank's block of inner elements that all ranks have; takes `whole`. */
 struct cvl_value keep_block(struct cvl_context *, uint64_t site, struct cvl_value whole,
-                            struct range block);
+                            struct mpi_range block);
 
 /* ---- exchange/faults.c ---- */
 
@@ -499,7 +500,7 @@ struct cvl_value start_of_block(struct cvl_context *, uint64_t site, struct inde
  * before. Then come whole segments. `tail` counts the blocks of a last segment that goes on,
  * if it is not the first. */
 struct pieces {
-  struct range block, segments;
+  struct mpi_range block, segments;
   uint64_t head, tail;
 };
 struct pieces pieces_of(const struct view *, unsigned rank);

@@ -39,13 +39,13 @@ static bool device_fault(struct cvl_context *ctx, uint64_t site, const char *tex
 
 /* ---- nodes ---- */
 
-struct node *node_of(const struct cvl_value *v) {
-  if (v->form == CVL_VECTOR) return (struct node *)(void *)v->as.vector;
-  if (v->form == CVL_SEGDES) return (struct node *)(void *)v->as.segdes;
+struct delayed_node *node_of(const struct cvl_value *v) {
+  if (v->form == CVL_VECTOR) return (struct delayed_node *)(void *)v->as.vector;
+  if (v->form == CVL_SEGDES) return (struct delayed_node *)(void *)v->as.segdes;
   return NULL;
 }
 
-struct cvl_value node_value(struct node *n) {
+struct cvl_value node_value(struct delayed_node *n) {
   if (n->segdes) {
     return (struct cvl_value){.form = CVL_SEGDES, .as.segdes = (struct cvl_segdes *)(void *)n};
   }
@@ -53,25 +53,26 @@ struct cvl_value node_value(struct node *n) {
       .form = CVL_VECTOR, .elem = n->elem, .as.vector = (struct cvl_vector *)(void *)n};
 }
 
-struct node *node_new(struct cvl_context *ctx, uint64_t site, bool segdes, enum cvl_elem elem) {
-  struct node *n = calloc(1, sizeof *n);
+struct delayed_node *node_new(struct cvl_context *ctx, uint64_t site, bool segdes,
+                              enum cvl_elem elem) {
+  struct delayed_node *n = calloc(1, sizeof *n);
   if (!n) {
     delayed_fault(ctx, (struct cvl_error){
                            .kind = CVL_E_MEMORY, .site = site, .value = (int64_t)sizeof *n});
     return NULL;
   }
-  *n = (struct node){.references = 1,
-                     .next = ctx->nodes,
-                     .previous = &ctx->nodes,
-                     .elem = (uint8_t)elem,
-                     .segdes = segdes,
-                     .count = {1, 0}};
+  *n = (struct delayed_node){.references = 1,
+                             .next = ctx->nodes,
+                             .previous = &ctx->nodes,
+                             .elem = (uint8_t)elem,
+                             .segdes = segdes,
+                             .count = {1, 0}};
   if (n->next) n->next->previous = &n->next;
   ctx->nodes = n;
   return n;
 }
 
-void node_release(struct cvl_context *ctx, struct node *n) {
+void node_release(struct cvl_context *ctx, struct delayed_node *n) {
   if (--n->references > 0) return;
   if (n->inner.form != CVL_NOTHING) ctx->b->release(ctx->inner, &n->inner);
   *n->previous = n->next;
@@ -104,13 +105,13 @@ struct cvl_size size_now(const struct cvl_context *ctx, struct cvl_size size) {
 }
 
 struct cvl_size delayed_length(struct cvl_context *ctx, const struct cvl_value *v) {
-  struct node *n = node_of(v);
+  struct delayed_node *n = node_of(v);
   if (n) return size_now(ctx, n->size);
   return (struct cvl_size){v->form == CVL_ONE_SEGMENT ? v->as.one_segment : 1, 0};
 }
 
 struct cvl_size delayed_count(struct cvl_context *ctx, const struct cvl_value *v) {
-  struct node *n = node_of(v);
+  struct delayed_node *n = node_of(v);
   return n ? size_now(ctx, n->count) : (struct cvl_size){1, 0};
 }
 
@@ -146,7 +147,7 @@ struct task *task_new(struct cvl_context *ctx, uint64_t site, unsigned operand_c
                       unsigned out_count) {
   size_t values = 2 * (size_t)operand_count + out_count;
   size_t bytes = sizeof(struct task) + values * sizeof(struct cvl_value) +
-                 out_count * sizeof(struct node *);
+                 out_count * sizeof(struct delayed_node *);
   struct task *t = calloc(1, bytes);
   if (!t) {
     delayed_fault(
@@ -159,13 +160,13 @@ struct task *task_new(struct cvl_context *ctx, uint64_t site, unsigned operand_c
   t->operand = (struct cvl_value *)(void *)(t + 1);
   t->inner = t->operand + operand_count;
   t->result = t->inner + operand_count;
-  t->out = (struct node **)(void *)(t->result + out_count);
+  t->out = (struct delayed_node **)(void *)(t->result + out_count);
   return t;
 }
 
 void task_free(struct cvl_context *ctx, struct task *t) {
   for (unsigned i = 0; i < t->operand_count; i++) {
-    struct node *n = node_of(&t->operand[i]);
+    struct delayed_node *n = node_of(&t->operand[i]);
     if (n) node_release(ctx, n);
   }
   for (unsigned r = 0; r < t->out_count; r++) {
@@ -188,7 +189,7 @@ static void run_requirement(struct cvl_context *ctx, struct task *t) {
 
 static bool operands_ready(const struct task *t) {
   for (unsigned i = 0; i < t->operand_count; i++) {
-    const struct node *n = node_of(&t->operand[i]);
+    const struct delayed_node *n = node_of(&t->operand[i]);
     if (n && n->state != NODE_READY) return false;
   }
   return true;
@@ -237,7 +238,7 @@ static void blame_sizes(struct cvl_context *ctx, const struct task *t) {
  * them. */
 static void inner_operands(struct task *t) {
   for (unsigned i = 0; i < t->operand_count; i++) {
-    struct node *n = node_of(&t->operand[i]);
+    struct delayed_node *n = node_of(&t->operand[i]);
     t->inner[i] = n ? n->inner : t->operand[i];
     bool last = n && t->operand[i].owned && n->references == 1;
     t->inner[i].owned = last;
@@ -262,7 +263,7 @@ static bool delayed_queue_perform(struct cvl_context *ctx, struct task *t) {
 }
 
 /* Keeps a result of the wrapped back end. False if it is not what was promised. */
-static bool keep_result(struct cvl_context *ctx, uint64_t site, struct node *n,
+static bool keep_result(struct cvl_context *ctx, uint64_t site, struct delayed_node *n,
                         struct cvl_value v) {
   n->inner = v;
   bool segdes = v.form == CVL_SEGDES || v.form == CVL_ONE_SEGMENT;
@@ -315,7 +316,7 @@ static bool delayed_queue_run_operation(struct cvl_context *ctx, struct task *t)
   return ok && !fault;
 }
 
-static void make_harmless(struct cvl_context *ctx, struct node *n) {
+static void make_harmless(struct cvl_context *ctx, struct delayed_node *n) {
   n->state = NODE_HARMLESS;
   struct cvl_size size = size_now(ctx, n->size), count = size_now(ctx, n->count);
   know(ctx, &n->size, size.symbol ? 0 : size.bound);
@@ -333,7 +334,7 @@ static void dequeue(struct cvl_context *ctx, struct task *t) {
 void task_run(struct cvl_context *ctx, struct task *t) {
   /* recursion is no deeper than the queue is long */
   for (unsigned i = 0; i < t->operand_count; i++) {
-    struct node *n = node_of(&t->operand[i]);
+    struct delayed_node *n = node_of(&t->operand[i]);
     if (n && n->state == NODE_WAITING) task_run(ctx, n->producer);
   }
   dequeue(ctx, t);
@@ -383,7 +384,7 @@ struct task *task_with(struct cvl_context *ctx, uint64_t site, const struct cvl_
                        unsigned operand_count, unsigned out_count) {
   struct task *t = task_new(ctx, site, operand_count, out_count);
   for (unsigned i = 0; i < operand_count; i++) {
-    struct node *n = node_of(&operands[i]);
+    struct delayed_node *n = node_of(&operands[i]);
     if (t) {
       t->operand[i] = operands[i];
       if (n && !operands[i].owned) n->references++;

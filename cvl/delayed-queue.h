@@ -18,9 +18,9 @@ enum node_state {
 };
 
 /* A vector or a descriptor of this back end. */
-struct node {
+struct delayed_node {
   uint64_t references;
-  struct node *next, **previous; /* all nodes of the context */
+  struct delayed_node *next, **previous; /* all nodes of the context */
   enum node_state state;
   uint8_t elem;
   bool segdes;
@@ -51,7 +51,7 @@ struct task {
   struct cvl_value *operand; /* each holds a reference */
   struct cvl_value *inner;   /* the operands for the wrapped back end, when it runs */
   struct cvl_value *result;  /* the results of the wrapped back end */
-  struct node **out;
+  struct delayed_node **out;
 };
 
 struct symbol {
@@ -69,7 +69,7 @@ struct cvl_context {
   uint64_t waits;
   struct cvl_error error;
   bool sizes_differ; /* a requirement failed: sizes may disagree from now on */
-  struct node *nodes;
+  struct delayed_node *nodes;
   struct cvl_kernel *kernels;
   struct task *queue, **end;
   unsigned queued;
@@ -86,11 +86,11 @@ bool delayed_fault(struct cvl_context *, struct cvl_error);
 bool delayed_take_inner_fault(struct cvl_context *, uint64_t site, uint64_t sites);
 
 /* Returns the node of a vector or descriptor, or NULL. */
-struct node *node_of(const struct cvl_value *);
+struct delayed_node *node_of(const struct cvl_value *);
 /* Makes a node with one reference; NULL after recording a fault. */
-struct node *node_new(struct cvl_context *, uint64_t site, bool segdes, enum cvl_elem);
-void node_release(struct cvl_context *, struct node *);
-struct cvl_value node_value(struct node *);
+struct delayed_node *node_new(struct cvl_context *, uint64_t site, bool segdes, enum cvl_elem);
+void node_release(struct cvl_context *, struct delayed_node *);
+struct cvl_value node_value(struct delayed_node *);
 
 /* Return sizes of any value, as exact as they are known now. */
 struct cvl_size delayed_length(struct cvl_context *, const struct cvl_value *);

@@ -38,7 +38,7 @@ void delayed_discard(struct cvl_context *ctx, struct cvl_kernel *k) {
 static void expect_output(struct cvl_context *ctx, struct task *t, unsigned r) {
   const struct superop *op = t->kernel->op;
   uint32_t value = op->outputs[r];
-  struct node *n = t->out[r];
+  struct delayed_node *n = t->out[r];
   n->size = delayed_superop_size(ctx, op, op->sizes[value], t->operand);
   if (op->sizes[value].what != SIZE_UNKNOWN) return;
   if (n->segdes) n->count = delayed_count(ctx, &t->operand[op->segments]);

@@ -75,19 +75,19 @@ static void delayed_fail_allocation(struct cvl_context *ctx, uint64_t n) {
 /* ---- values ---- */
 
 static void delayed_retain(struct cvl_context *ctx, const struct cvl_value *v) {
-  struct node *n = node_of(v);
+  struct delayed_node *n = node_of(v);
   (void)ctx;
   if (n) n->references++;
 }
 
 static void delayed_release(struct cvl_context *ctx, const struct cvl_value *v) {
-  struct node *n = node_of(v);
+  struct delayed_node *n = node_of(v);
   if (n) node_release(ctx, n);
 }
 
 /* Makes a node READY with a value that the wrapped back end has made at once. If that failed,
  * the fault may appear late. */
-static bool uploaded(struct cvl_context *ctx, uint64_t site, struct node *node, bool ok,
+static bool uploaded(struct cvl_context *ctx, uint64_t site, struct delayed_node *node, bool ok,
                      struct cvl_value v, uint64_t n, struct cvl_value *out) {
   if (ok) node->inner = v;
   ok = !delayed_take_inner_fault(ctx, site, 1) && ok;
@@ -102,7 +102,7 @@ static bool delayed_upload(struct cvl_context *ctx, uint64_t site, bool segdes,
                            enum cvl_elem elem, uint64_t n, const void *data,
                            struct cvl_value *out) {
   memset(out, POISON, sizeof *out);
-  struct node *node = node_new(ctx, site, segdes, elem);
+  struct delayed_node *node = node_new(ctx, site, segdes, elem);
   if (!node) return false;
   struct cvl_value v = {.form = CVL_NOTHING};
   bool ok = segdes ? ctx->b->segdes_from_host(ctx->inner, site, n, data, &v)
@@ -134,7 +134,7 @@ static bool delayed_import(struct cvl_context *ctx, uint64_t site, enum cvl_elem
                            uint64_t n, const void *data, struct cvl_notice done,
                            struct cvl_value *out) {
   struct cvl_value v = {.form = CVL_NOTHING};
-  struct node *node = node_new(ctx, site, false, elem);
+  struct delayed_node *node = node_new(ctx, site, false, elem);
   if (!node) {
     done.call(done.with);
     return false;
@@ -148,7 +148,7 @@ static bool delayed_generate(struct cvl_context *ctx, uint64_t site, enum cvl_el
                              uint64_t n, const struct cvl_filler *filler,
                              struct cvl_value *out) {
   struct cvl_value v = {.form = CVL_NOTHING};
-  struct node *node = node_new(ctx, site, false, elem);
+  struct delayed_node *node = node_new(ctx, site, false, elem);
   if (!node) return false;
   const bool ok = ctx->b->generators->generate(ctx->inner, site, elem, n, filler, &v);
   uploaded(ctx, site, node, ok, v, n, out);
@@ -158,7 +158,7 @@ static bool delayed_generate(struct cvl_context *ctx, uint64_t site, enum cvl_el
 static bool delayed_generate_segdes(struct cvl_context *ctx, uint64_t site, uint64_t n,
                                     const struct cvl_filler *filler, struct cvl_value *out) {
   struct cvl_value v = {.form = CVL_NOTHING};
-  struct node *node = node_new(ctx, site, true, CVL_I64);
+  struct delayed_node *node = node_new(ctx, site, true, CVL_I64);
   if (!node) return false;
   const bool made = ctx->b->generators->generate_segdes(ctx->inner, site, n, filler, &v);
   if (uploaded(ctx, site, node, made, v, n, out)) {
@@ -171,8 +171,8 @@ static bool delayed_generate_segdes(struct cvl_context *ctx, uint64_t site, uint
 }
 
 /* Waits for a value. Returns its node, or NULL if there is nothing to wait for. */
-static struct node *delayed_await(struct cvl_context *ctx, const struct cvl_value *v) {
-  struct node *n = node_of(v);
+static struct delayed_node *delayed_await(struct cvl_context *ctx, const struct cvl_value *v) {
+  struct delayed_node *n = node_of(v);
   if (n && n->state == NODE_WAITING) {
     ctx->waits++;
     task_run(ctx, n->producer);
@@ -182,7 +182,7 @@ static struct node *delayed_await(struct cvl_context *ctx, const struct cvl_valu
 
 static bool delayed_to_host(struct cvl_context *ctx, const struct cvl_value *v, uint64_t first,
                             uint64_t n, void *dst) {
-  struct node *node = delayed_await(ctx, v);
+  struct delayed_node *node = delayed_await(ctx, v);
   bool segdes = v->form == CVL_SEGDES || v->form == CVL_ONE_SEGMENT;
   size_t bytes =
       (size_t)n * (segdes ? sizeof(int64_t) : elem_info((enum cvl_elem)v->elem)->bytes);
@@ -196,7 +196,7 @@ static bool delayed_to_host(struct cvl_context *ctx, const struct cvl_value *v, 
 
 static bool delayed_export(struct cvl_context *ctx, const struct cvl_value *v,
                            struct cvl_export *exported) {
-  const struct node *node = delayed_await(ctx, v);
+  const struct delayed_node *node = delayed_await(ctx, v);
   return ctx->error.kind == CVL_E_NONE && node && node->state == NODE_READY &&
          ctx->b->sharing->export_vector(ctx->inner, &node->inner, exported);
 }
@@ -205,7 +205,7 @@ static bool delayed_export(struct cvl_context *ctx, const struct cvl_value *v,
 
 /* Makes a node READY with the wrapped back end's value, of n elements or segments. Without `ok`
  * that has not been called, or there is a fault. */
-static void answered(struct cvl_context *ctx, uint64_t site, struct node *node, bool ok,
+static void answered(struct cvl_context *ctx, uint64_t site, struct delayed_node *node, bool ok,
                      struct cvl_value v, uint64_t n, struct cvl_value *out) {
   const bool made = uploaded(ctx, site, node, ok, v, n, out);
   if (!node->segdes) return;
@@ -216,10 +216,11 @@ static void answered(struct cvl_context *ctx, uint64_t site, struct node *node, 
 static bool delayed_slice(struct cvl_context *ctx, uint64_t site, const struct cvl_value *v,
                           uint64_t first, uint64_t n, struct cvl_value *out) {
   const bool segdes = v->form == CVL_SEGDES || v->form == CVL_ONE_SEGMENT;
-  struct node *of = delayed_await(ctx, v);
+  struct delayed_node *of = delayed_await(ctx, v);
   const bool owned = of && v->owned, sound = !of || of->state == NODE_READY;
   struct cvl_value in = of ? of->inner : *v, slice = {.form = CVL_NOTHING};
-  struct node *node = node_new(ctx, site, segdes, segdes ? CVL_I64 : (enum cvl_elem)v->elem);
+  struct delayed_node *node =
+      node_new(ctx, site, segdes, segdes ? CVL_I64 : (enum cvl_elem)v->elem);
   in.owned = 0;
   const bool ok =
       node && sound && ctx->b->slices->slice(ctx->inner, site, &in, first, n, &slice);
@@ -231,7 +232,7 @@ static bool delayed_slice(struct cvl_context *ctx, uint64_t site, const struct c
 static bool delayed_allocate(struct cvl_context *ctx, uint64_t site, enum cvl_elem elem,
                              uint64_t n, struct cvl_value *out) {
   struct cvl_value v = {.form = CVL_NOTHING};
-  struct node *node = node_new(ctx, site, false, elem);
+  struct delayed_node *node = node_new(ctx, site, false, elem);
   if (!node) return false;
   const bool ok = ctx->b->slices->allocate(ctx->inner, site, elem, n, &v);
   uploaded(ctx, site, node, ok, v, n, out);
@@ -241,7 +242,7 @@ static bool delayed_allocate(struct cvl_context *ctx, uint64_t site, enum cvl_el
 /* If elements are harmless only, the target is, too. */
 static bool delayed_fill(struct cvl_context *ctx, uint64_t site, const struct cvl_value *target,
                          uint64_t first, const struct cvl_value *v) {
-  struct node *to = node_of(target), *of = delayed_await(ctx, v);
+  struct delayed_node *to = node_of(target), *of = delayed_await(ctx, v);
   struct cvl_value in = of ? of->inner : *v;
   in.owned = 0;
   bool ok = to->state == NODE_READY && (!of || of->state == NODE_READY);
@@ -259,7 +260,7 @@ static bool await_all(struct cvl_context *ctx, uint64_t n, const struct cvl_valu
   bool sound = true;
   *count = 0;
   for (uint64_t i = 0; i < n; i++) {
-    const struct node *d = delayed_await(ctx, &descriptors[i]);
+    const struct delayed_node *d = delayed_await(ctx, &descriptors[i]);
     sound &= !d || d->state == NODE_READY;
     inner[i] = d ? d->inner : descriptors[i];
     inner[i].owned = 0;
@@ -272,7 +273,7 @@ static bool delayed_concatenate(struct cvl_context *ctx, uint64_t site, uint64_t
                                 const struct cvl_value *descriptors, struct cvl_value *out) {
   uint64_t count;
   struct cvl_value whole = {.form = CVL_NOTHING};
-  struct node *node = node_new(ctx, site, true, CVL_I64);
+  struct delayed_node *node = node_new(ctx, site, true, CVL_I64);
   struct cvl_value *inner = calloc(n + 1, sizeof *inner);
   if (node && inner) {
     const bool sound = await_all(ctx, n, descriptors, inner, &count);
@@ -333,7 +334,7 @@ static bool delayed_require_equal(struct cvl_context *ctx, uint64_t site, struct
 /* Sets the size of result r as far as it is known beforehand. */
 static void delayed_expect_sizes(struct cvl_context *ctx, struct task *t, unsigned r) {
   const struct cvl_value *v = t->operand;
-  struct node *n = t->out[r];
+  struct delayed_node *n = t->out[r];
   struct cvl_size first = delayed_length(ctx, &v[0]);
   switch (t->call.kind) {
 #define SEGMENTED(kind, function) case CALL_##kind:

@@ -3,11 +3,11 @@
  */
 #include "cvl/superop-run-combine.h"
 
-const struct superop_node *comb_consumer(const struct combination *w, uint32_t column) {
+const struct superop_node *comb_consumer(const struct run_combination *w, uint32_t column) {
   return &w->r->op->nodes[w->at.ends + column];
 }
 
-struct cvl_value comb_hold(struct combination *w, bool made, const struct cvl_value *v) {
+struct cvl_value comb_hold(struct run_combination *w, bool made, const struct cvl_value *v) {
   w->ok = made;
   if (!made) return (struct cvl_value){0};
   w->held[w->held_count] = *v;
@@ -15,30 +15,30 @@ struct cvl_value comb_hold(struct combination *w, bool made, const struct cvl_va
   return w->held[w->held_count++];
 }
 
-void comb_release_to(struct combination *w, uint32_t mark) {
+void comb_release_to(struct run_combination *w, uint32_t mark) {
   while (w->held_count > mark) w->r->b->release(w->r->ctx, &w->held[--w->held_count]);
 }
 
-void comb_release_others(struct combination *w, uint32_t mark, struct cvl_value *const *keep,
-                         uint32_t count) {
+void comb_release_others(struct run_combination *w, uint32_t mark,
+                         struct cvl_value *const *keep, uint32_t count) {
   if (!w->ok) return;
   for (uint32_t i = 0; i < count; i++) w->r->b->retain(w->r->ctx, keep[i]);
   comb_release_to(w, mark);
   for (uint32_t i = 0; i < count; i++) w->held[w->held_count++] = *keep[i];
 }
 
-uint64_t comb_length_of(struct combination *w, const struct cvl_value *v) {
+uint64_t comb_length_of(struct run_combination *w, const struct cvl_value *v) {
   if (!w->ok) return 0;
   struct cvl_size n = w->r->b->length(w->r->ctx, v);
   if (n.symbol) w->ok = w->r->b->resolve(w->r->ctx, &n);
   return w->ok ? n.bound : 0;
 }
 
-struct cvl_value comb_number(const struct combination *w, int64_t x) {
+struct cvl_value comb_number(const struct run_combination *w, int64_t x) {
   return cvl_scalar_int(w->int_elem, x);
 }
 
-struct cvl_value comb_flat(struct combination *w, struct cvl_value x, uint64_t n) {
+struct cvl_value comb_flat(struct run_combination *w, struct cvl_value x, uint64_t n) {
   struct cvl_value out = {0};
   const struct cvl_value d = cvl_one_segment(n);
   if (!w->ok) return out;
@@ -47,7 +47,8 @@ struct cvl_value comb_flat(struct combination *w, struct cvl_value x, uint64_t n
       &out);
 }
 
-struct cvl_value comb_spread(struct combination *w, struct cvl_value v, struct cvl_value d) {
+struct cvl_value comb_spread(struct run_combination *w, struct cvl_value v,
+                             struct cvl_value d) {
   struct cvl_value out = {0};
   v.owned = d.owned = 0;
   if (!w->ok) return out;
@@ -56,7 +57,7 @@ struct cvl_value comb_spread(struct combination *w, struct cvl_value v, struct c
       &out);
 }
 
-struct cvl_value comb_count_up(struct combination *w, uint64_t first, uint64_t n) {
+struct cvl_value comb_count_up(struct run_combination *w, uint64_t first, uint64_t n) {
   struct cvl_value out = {0};
   const struct cvl_value start = comb_number(w, (int64_t)first), one = comb_number(w, 1),
                          d = cvl_one_segment(n);
@@ -67,7 +68,7 @@ struct cvl_value comb_count_up(struct combination *w, uint64_t first, uint64_t n
                    &out);
 }
 
-struct cvl_value comb_map(struct combination *w, enum cvl_op op, struct cvl_value a,
+struct cvl_value comb_map(struct run_combination *w, enum cvl_op op, struct cvl_value a,
                           struct cvl_value b) {
   const struct cvl_value v[2] = {a, b};
   struct cvl_value out = {0};
@@ -78,13 +79,13 @@ struct cvl_value comb_map(struct combination *w, enum cvl_op op, struct cvl_valu
       &out);
 }
 
-struct cvl_value comb_map_number(struct combination *w, enum cvl_op op, struct cvl_value a,
+struct cvl_value comb_map_number(struct run_combination *w, enum cvl_op op, struct cvl_value a,
                                  int64_t x, uint64_t n) {
   const struct cvl_value b = comb_flat(w, comb_number(w, x), n);
   return comb_map(w, op, a, b);
 }
 
-struct cvl_value comb_move(struct combination *w, enum cvl_op op, struct cvl_permute p) {
+struct cvl_value comb_move(struct run_combination *w, enum cvl_op op, struct cvl_permute p) {
   struct cvl_value out = {0};
   if (!w->ok) return out;
   p.values.owned = p.index.owned = p.defaults.owned = p.s.owned = p.d.owned = 0;
@@ -93,7 +94,7 @@ struct cvl_value comb_move(struct combination *w, enum cvl_op op, struct cvl_per
   return comb_hold(w, w->r->b->apply(w->r->ctx, w->r->site, &call, &out), &out);
 }
 
-struct cvl_value comb_gather(struct combination *w, struct cvl_value v, uint64_t of,
+struct cvl_value comb_gather(struct run_combination *w, struct cvl_value v, uint64_t of,
                              struct cvl_value index, uint64_t n) {
   return comb_move(
       w, OP_BPERMUTE,
@@ -101,8 +102,9 @@ struct cvl_value comb_gather(struct combination *w, struct cvl_value v, uint64_t
           .values = v, .index = index, .s = cvl_one_segment(of), .d = cvl_one_segment(n)});
 }
 
-struct cvl_value comb_scatter(struct combination *w, struct cvl_value v, struct cvl_value index,
-                              uint64_t n, struct cvl_value into, uint64_t of) {
+struct cvl_value comb_scatter(struct run_combination *w, struct cvl_value v,
+                              struct cvl_value index, uint64_t n, struct cvl_value into,
+                              uint64_t of) {
   return comb_move(w, OP_DPERMUTE,
                    (struct cvl_permute){.values = v,
                                         .index = index,
@@ -111,7 +113,7 @@ struct cvl_value comb_scatter(struct combination *w, struct cvl_value v, struct 
                                         .d = cvl_one_segment(of)});
 }
 
-struct cvl_value comb_where(struct combination *w, struct cvl_value flags, uint64_t n) {
+struct cvl_value comb_where(struct run_combination *w, struct cvl_value flags, uint64_t n) {
   const struct cvl_value i = comb_count_up(w, 0, n), d = cvl_one_segment(n);
   struct cvl_value out[CALL_RESULTS] = {{0}};
   if (!w->ok) return out[0];
@@ -136,7 +138,7 @@ static const struct superop_node *superop_run_columns_constant_of(const struct s
   return op->nodes[k].role == ROLE_CONST ? &op->nodes[k] : NULL;
 }
 
-static void note_constant(struct combination *w, uint32_t v) {
+static void note_constant(struct run_combination *w, uint32_t v) {
   /* it is computed inside the combination */
   if (v >= w->r->op->nodes[w->at.first].result) return;
   for (uint32_t i = 0; i < w->constant_count; i++) {
@@ -145,7 +147,7 @@ static void note_constant(struct combination *w, uint32_t v) {
   w->constants[w->constant_count++] = v;
 }
 
-void comb_find_constants(struct combination *w) {
+void comb_find_constants(struct run_combination *w) {
   const struct superop *op = w->r->op;
   for (uint32_t k = w->at.first + w->at.count; k < w->at.ends; k++) {
     for (uint32_t i = 0; i < op->nodes[k].operand_count; i++) {
@@ -157,7 +159,7 @@ void comb_find_constants(struct combination *w) {
 
 /* Makes n pairs the values of the COLUMNs. Their right elements are at `index` of y, and their
  * left ones one position before in x. Both have `of` elements. */
-static void set_pairs(struct combination *w, const struct cvl_value *x,
+static void set_pairs(struct run_combination *w, const struct cvl_value *x,
                       const struct cvl_value *y, uint64_t of, struct cvl_value index,
                       uint64_t n) {
   const struct cvl_value before = comb_map_number(w, OP_SUB, index, 1, n);
@@ -174,7 +176,7 @@ static void set_pairs(struct combination *w, const struct cvl_value *x,
   }
 }
 
-static void set_constants(struct combination *w, uint64_t n) {
+static void set_constants(struct run_combination *w, uint64_t n) {
   for (uint32_t i = 0; i < w->constant_count && w->ok; i++) {
     const uint32_t v = w->constants[i];
     const struct cvl_value x =
@@ -186,8 +188,9 @@ static void set_constants(struct combination *w, uint64_t n) {
   }
 }
 
-void comb_compute(struct combination *w, const struct cvl_value *x, const struct cvl_value *y,
-                  uint64_t of, struct cvl_value index, uint64_t n, struct cvl_value *out) {
+void comb_compute(struct run_combination *w, const struct cvl_value *x,
+                  const struct cvl_value *y, uint64_t of, struct cvl_value index, uint64_t n,
+                  struct cvl_value *out) {
   const struct superop *op = w->r->op;
   set_pairs(w, x, y, of, index, n);
   set_constants(w, n);

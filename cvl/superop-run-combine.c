@@ -20,19 +20,19 @@
 /* ---- upwards ---- */
 
 /* Whether elements have odd positions. */
-static struct cvl_value is_right(struct combination *w, const struct level *l) {
+static struct cvl_value is_right(struct run_combination *w, const struct level *l) {
   const struct cvl_value bit = comb_map_number(w, OP_AND, l->position, 1, l->n);
   return comb_map_number(w, OP_EQ, bit, 1, l->n);
 }
 
 /* Returns the halves of n elements of a vector of positions or lengths. */
-static struct cvl_value halves(struct combination *w, const struct level *l, struct cvl_value v,
-                               uint64_t n) {
+static struct cvl_value halves(struct run_combination *w, const struct level *l,
+                               struct cvl_value v, uint64_t n) {
   return comb_map_number(w, OP_RSHIFT, comb_gather(w, v, l->n, l->right, n), 1, n);
 }
 
 /* Finds the pairs of a level. Returns their number. */
-static uint64_t find_pairs(struct combination *w, struct level *l) {
+static uint64_t find_pairs(struct run_combination *w, struct level *l) {
   const uint32_t mark = w->held_count;
   l->right = comb_where(w, is_right(w, l), l->n);
   comb_release_others(w, mark, (struct cvl_value *const[]){&l->right}, 1);
@@ -40,7 +40,7 @@ static uint64_t find_pairs(struct combination *w, struct level *l) {
 }
 
 /* Adds the level above l, of n pairs. */
-static void add_level(struct combination *w, const struct level *l, uint64_t n) {
+static void add_level(struct run_combination *w, const struct level *l, uint64_t n) {
   struct level *to = &w->levels[w->level_count++];
   struct cvl_value *keep[SUPEROP_COLUMNS_MAX + 2] = {&to->position, &to->length};
   const uint32_t mark = w->held_count;
@@ -53,7 +53,7 @@ static void add_level(struct combination *w, const struct level *l, uint64_t n) 
 }
 
 /* Makes all levels above the lowest. */
-static void sweep_up(struct combination *w) {
+static void sweep_up(struct run_combination *w) {
   w->level_count = 1;
   for (struct level *l = w->levels; w->ok; l++) {
     const uint64_t n = find_pairs(w, l);
@@ -64,14 +64,14 @@ static void sweep_up(struct combination *w) {
 
 /* ---- downwards ---- */
 
-static struct cvl_value superop_run_combine_is_last(struct combination *w,
+static struct cvl_value superop_run_combine_is_last(struct run_combination *w,
                                                     const struct level *l) {
   return comb_map(w, OP_EQ, comb_map_number(w, OP_ADD, l->position, 1, l->n), l->length);
 }
 
 /* Returns the indices of elements whose prefixes are wanted, and that are neither the first of
  * a segment nor right ones. */
-static struct cvl_value find_others(struct combination *w, const struct level *l) {
+static struct cvl_value find_others(struct run_combination *w, const struct level *l) {
   const struct cvl_value bit = comb_map_number(w, OP_AND, l->position, 1, l->n);
   const struct cvl_value left = comb_map_number(w, OP_EQ, bit, 0, l->n);
   struct cvl_value flags =
@@ -81,7 +81,7 @@ static struct cvl_value find_others(struct combination *w, const struct level *l
 }
 
 /* Turns the prefixes of the level above l into those of l: P(i + 1) for element i. */
-static void descend(struct combination *w, const struct level *l, uint64_t pairs,
+static void descend(struct run_combination *w, const struct level *l, uint64_t pairs,
                     struct cvl_value *prefix) {
   struct cvl_value *keep[SUPEROP_COLUMNS_MAX], more[SUPEROP_COLUMNS_MAX];
   const uint32_t mark = w->held_count;
@@ -102,7 +102,7 @@ static void descend(struct combination *w, const struct level *l, uint64_t pairs
 
 /* Computes the prefixes of level 0. Unless all are wanted, only those of last elements are
  * right. */
-static void superop_combine_prefix(struct combination *w, struct cvl_value *prefix) {
+static void superop_combine_prefix(struct run_combination *w, struct cvl_value *prefix) {
   sweep_up(w);
   for (uint32_t c = 0; c < w->at.count && w->ok; c++) {
     prefix[c] = w->levels[w->level_count - 1].x[c];
@@ -114,7 +114,7 @@ static void superop_combine_prefix(struct combination *w, struct cvl_value *pref
 
 /* ---- under a descriptor ---- */
 
-static struct cvl_value superop_run_combine_operand(const struct combination *w,
+static struct cvl_value superop_run_combine_operand(const struct run_combination *w,
                                                     uint32_t column, uint32_t i) {
   struct cvl_value v = w->r->values[comb_consumer(w, column)->operands[i]];
   v.owned = 0;
@@ -123,7 +123,7 @@ static struct cvl_value superop_run_combine_operand(const struct combination *w,
 
 /* Makes positions, and lengths where they matter, of the lowest level under d, which has
  * `count` segments. */
-static void superop_run_combine_find_positions(struct combination *w, struct cvl_value d,
+static void superop_run_combine_find_positions(struct run_combination *w, struct cvl_value d,
                                                uint64_t count) {
   struct level *l = &w->levels[0];
   const struct cvl_value zeros = comb_flat(w, comb_number(w, 0), count),
@@ -142,20 +142,21 @@ static void superop_run_combine_find_positions(struct combination *w, struct cvl
 }
 
 /* Returns the identity of a column, for each of `count` segments. */
-static struct cvl_value superop_run_combine_identities(struct combination *w, uint32_t column,
-                                                       uint64_t count) {
+static struct cvl_value superop_run_combine_identities(struct run_combination *w,
+                                                       uint32_t column, uint64_t count) {
   const struct cvl_value v = superop_run_combine_operand(w, column, 2);
   return comb_consumer(w, column)->operands[2] < w->r->op->param_count ? v
                                                                        : comb_flat(w, v, count);
 }
 
-static uint64_t superop_run_combine_segment_count(struct combination *w, struct cvl_value d) {
+static uint64_t superop_run_combine_segment_count(struct run_combination *w,
+                                                  struct cvl_value d) {
   struct cvl_size n = w->r->b->count(w->r->ctx, &d);
   if (w->ok && n.symbol) w->ok = w->r->b->resolve(w->r->ctx, &n);
   return n.bound;
 }
 
-static void superop_run_combine_reduce(struct combination *w, struct cvl_value *out) {
+static void superop_run_combine_reduce(struct run_combination *w, struct cvl_value *out) {
   const struct level *l = &w->levels[0];
   const struct cvl_value d = superop_run_combine_operand(w, 0, 3);
   const uint64_t count = superop_run_combine_segment_count(w, d);
@@ -174,7 +175,7 @@ static void superop_run_combine_reduce(struct combination *w, struct cvl_value *
   }
 }
 
-static void superop_run_combine_scan(struct combination *w, struct cvl_value *out) {
+static void superop_run_combine_scan(struct run_combination *w, struct cvl_value *out) {
   const struct level *l = &w->levels[0];
   const struct superop_node *first = comb_consumer(w, 0);
   const bool inclusive = first->op == SUPEROP_COMBINE_SCAN_INCLUSIVE;
@@ -201,7 +202,7 @@ static void superop_run_combine_scan(struct combination *w, struct cvl_value *ou
 
 /* Returns the position in the result that each element goes to. Faults: INDEX. Results for
  * wrong indices are harmless. */
-static struct cvl_value find_slots(struct combination *w, uint64_t defaults) {
+static struct cvl_value find_slots(struct run_combination *w, uint64_t defaults) {
   return comb_move(w, OP_BPERMUTE,
                    (struct cvl_permute){.values = comb_count_up(w, 0, defaults),
                                         .index = superop_run_combine_operand(w, 0, 2),
@@ -210,8 +211,8 @@ static struct cvl_value find_slots(struct combination *w, uint64_t defaults) {
 }
 
 /* Returns where n defaults, and the m elements behind them, are after sorting by slot. */
-static struct cvl_value find_order(struct combination *w, struct cvl_value slots, uint64_t n,
-                                   uint64_t m) {
+static struct cvl_value find_order(struct run_combination *w, struct cvl_value slots,
+                                   uint64_t n, uint64_t m) {
   const struct cvl_value d = cvl_one_segment(n + m);
   const struct cvl_value keys =
       comb_scatter(w, slots, comb_count_up(w, n, m), m, comb_count_up(w, 0, n + m), n + m);
@@ -225,7 +226,7 @@ static struct cvl_value find_order(struct combination *w, struct cvl_value slots
 
 /* Makes the lowest level's positions and lengths. `starts`: where the n defaults are among
  * all. */
-static void superop_run_combine_find_groups(struct combination *w, struct cvl_value starts,
+static void superop_run_combine_find_groups(struct run_combination *w, struct cvl_value starts,
                                             uint64_t n) {
   const uint64_t all = w->levels[0].n;
   const struct cvl_value later = comb_gather(w, starts, n, comb_count_up(w, 1, n - 1), n - 1);
@@ -244,7 +245,7 @@ static void superop_run_combine_find_groups(struct combination *w, struct cvl_va
 }
 
 /* Returns column c, sorted: n defaults and the m elements. */
-static struct cvl_value superop_run_combine_merge(struct combination *w, uint32_t c,
+static struct cvl_value superop_run_combine_merge(struct run_combination *w, uint32_t c,
                                                   struct cvl_value starts, uint64_t n,
                                                   struct cvl_value others, uint64_t m) {
   const struct cvl_value defaults =
@@ -258,7 +259,7 @@ static struct cvl_value superop_run_combine_merge(struct combination *w, uint32_
 }
 
 /* Reduces the groups. Since each begins with its default, no segment is empty. */
-static void scatter_groups(struct combination *w, struct cvl_value slots, uint64_t n,
+static void scatter_groups(struct run_combination *w, struct cvl_value slots, uint64_t n,
                            struct cvl_value *out) {
   struct level *l = &w->levels[0];
   const uint64_t m = l->n, all = n + m;
@@ -277,8 +278,8 @@ static void scatter_groups(struct combination *w, struct cvl_value slots, uint64
 /* ---- the whole ---- */
 
 /* Requires of node k that two sizes are equal, and waits for them. */
-static void superop_run_combine_require(struct combination *w, uint32_t k, struct cvl_size a,
-                                        struct cvl_size b, int rule) {
+static void superop_run_combine_require(struct run_combination *w, uint32_t k,
+                                        struct cvl_size a, struct cvl_size b, int rule) {
   const struct cvl_backend *back = w->r->b;
   w->r->site = w->site + k;
   if (a.symbol && w->ok) w->ok = back->resolve(w->r->ctx, &a);
@@ -288,7 +289,7 @@ static void superop_run_combine_require(struct combination *w, uint32_t k, struc
   w->ok = false;
 }
 
-static void require_row(struct combination *w, uint32_t k) {
+static void require_row(struct run_combination *w, uint32_t k) {
   const struct superop_node *node = &w->r->op->nodes[k];
   const struct size_rule *rules = superop_info(node->op)->rules;
   for (int i = 0; rules[i].a && w->ok; i++) {
@@ -299,7 +300,7 @@ static void require_row(struct combination *w, uint32_t k) {
 }
 
 /* Requires that the columns have one length; values computed inside then have it, too. */
-static void require_columns(struct combination *w) {
+static void require_columns(struct run_combination *w) {
   const struct superop_node *nodes = w->r->op->nodes;
   const struct cvl_value *first = &w->r->values[nodes[w->at.first].operands[0]];
   for (uint32_t v = 0; v < comb_consumer(w, 0)->result; v++) {
@@ -318,7 +319,7 @@ static void require_columns(struct combination *w) {
 }
 
 /* Finds the type of INT, and requires that it can hold the positions. Faults: INT_RANGE. */
-static void find_int(struct combination *w) {
+static void find_int(struct run_combination *w) {
   struct cvl_value n = {0};
   w->r->site = w->site + w->at.ends;
   if (!w->ok) return;
@@ -329,7 +330,7 @@ static void find_int(struct combination *w) {
   w->r->b->release(w->r->ctx, &n);
 }
 
-static void superop_run_combine_execute(struct combination *w, struct cvl_value *out) {
+static void superop_run_combine_execute(struct run_combination *w, struct cvl_value *out) {
   const bool scatters = comb_consumer(w, 0)->role == ROLE_COMBINE_SCATTER;
   uint64_t defaults = 0;
   struct cvl_value slots = {0};
@@ -355,7 +356,8 @@ static void superop_run_combine_execute(struct combination *w, struct cvl_value 
 }
 
 /* Makes the results values, and releases values whose last use this was. */
-static void superop_run_combine_deliver(struct combination *w, const struct cvl_value *out) {
+static void superop_run_combine_deliver(struct run_combination *w,
+                                        const struct cvl_value *out) {
   const struct superop *op = w->r->op;
   const uint32_t last = w->at.ends + w->at.count - 1;
   for (uint32_t c = 0; c < w->at.count; c++) {
@@ -372,8 +374,8 @@ static void superop_run_combine_deliver(struct combination *w, const struct cvl_
   }
 }
 
-bool run_combination(struct run *r, uint32_t *k) {
-  struct combination w;
+bool run_combination(struct node_run *r, uint32_t *k) {
+  struct run_combination w;
   struct cvl_value out[SUPEROP_COLUMNS_MAX];
   w.r = r;
   w.at = superop_combination_at(r->op, *k);

@@ -13,7 +13,7 @@
 
 #include <string.h>
 
-void run_give_up(struct run *r, uint32_t value) {
+void run_give_up(struct node_run *r, uint32_t value) {
   if (!r->values[value].owned) return;
   r->values[value].owned = 0;
   r->b->release(r->ctx, &r->values[value]);
@@ -21,13 +21,14 @@ void run_give_up(struct run *r, uint32_t value) {
 
 /* ---- sizes ---- */
 
-struct cvl_size run_size(const struct run *r, const struct superop_node *node, uint8_t size) {
+struct cvl_size run_size(const struct node_run *r, const struct superop_node *node,
+                         uint8_t size) {
   if (SIZE_WHAT(size) == SIZE_ONE) return (struct cvl_size){.bound = 1};
   const struct cvl_value *v = &r->values[node->operands[SIZE_OPERAND(size)]];
   return SIZE_WHAT(size) == SIZE_COUNT ? r->b->count(r->ctx, v) : r->b->length(r->ctx, v);
 }
 
-static bool require_sizes(struct run *r, const struct superop_node *node) {
+static bool require_sizes(struct node_run *r, const struct superop_node *node) {
   const struct size_rule *rules = superop_info(node->op)->rules;
   for (int k = 0; rules[k].a; k++) {
     struct cvl_size a = run_size(r, node, rules[k].a), b = run_size(r, node, rules[k].b);
@@ -57,7 +58,7 @@ static bool superop_run_execute_scalar(enum cvl_op op, const struct cvl_value *v
                        v, out, &fault);
 }
 
-static bool superop_run_execute(struct run *r, const struct superop_node *node,
+static bool superop_run_execute(struct node_run *r, const struct superop_node *node,
                                 const struct cvl_value *v, struct cvl_value *out) {
   const enum opcode op = (enum opcode)node->op;
   const struct opcode_info *info = superop_info(op);
@@ -92,7 +93,7 @@ static bool superop_run_execute(struct run *r, const struct superop_node *node,
 
 /* Whether operand i of node k may take the reference. This must be the last use of the value,
  * and the only one in this node. */
-static bool superop_run_may_take(const struct run *r, uint32_t k, uint32_t i) {
+static bool superop_run_may_take(const struct node_run *r, uint32_t k, uint32_t i) {
   const struct superop_node *node = &r->op->nodes[k];
   uint32_t value = node->operands[i];
   if (!r->values[value].owned || r->op->last_use[value] != k) return false;
@@ -104,7 +105,7 @@ static bool superop_run_may_take(const struct run *r, uint32_t k, uint32_t i) {
   return true;
 }
 
-bool run_node(struct run *r, uint32_t k) {
+bool run_node(struct node_run *r, uint32_t k) {
   const struct superop_node *node = &r->op->nodes[k];
   if (node->role != ROLE_CONST && !require_sizes(r, node)) return false;
   struct cvl_value operands[MAX_OPERANDS], out[MAX_RESULTS] = {{0}};
@@ -135,7 +136,7 @@ struct rounds {
   struct cvl_value live;   /* flags: the positions that have not finished; if owned, held */
 };
 
-static void set_live(struct run *r, struct rounds *l, struct cvl_value flags) {
+static void set_live(struct node_run *r, struct rounds *l, struct cvl_value flags) {
   if (l->live.owned) {
     l->live.owned = 0;
     r->b->release(r->ctx, &l->live);
@@ -145,7 +146,7 @@ static void set_live(struct run *r, struct rounds *l, struct cvl_value flags) {
 }
 
 /* Requires of node k, in a loop, that a value is as long as the domain. */
-static bool require_length(struct run *r, struct rounds *l, uint32_t k, uint32_t value) {
+static bool require_length(struct node_run *r, struct rounds *l, uint32_t k, uint32_t value) {
   struct cvl_size a = r->b->length(r->ctx, &l->length);
   struct cvl_size b = r->b->length(r->ctx, &r->values[value]);
   r->site = l->site + k;
@@ -153,7 +154,7 @@ static bool require_length(struct run *r, struct rounds *l, uint32_t k, uint32_t
   return r->b->require_equal(r->ctx, r->site, a, b, 0);
 }
 
-static void superop_run_used(struct run *r, uint32_t k) {
+static void superop_run_used(struct node_run *r, uint32_t k) {
   const struct superop_node *node = &r->op->nodes[k];
   for (uint32_t i = 0; i < node->operand_count; i++) {
     if (r->op->last_use[node->operands[i]] == k) run_give_up(r, node->operands[i]);
@@ -161,7 +162,7 @@ static void superop_run_used(struct run *r, uint32_t k) {
 }
 
 /* Sets the carried values before the first round. */
-static bool carry(struct run *r, struct rounds *l) {
+static bool carry(struct node_run *r, struct rounds *l) {
   const struct superop_node *nodes = &r->op->nodes[l->at.first];
   l->length = r->values[nodes[0].operands[0]];
   for (uint32_t i = 0; i < l->at.count; i++) {
@@ -180,7 +181,7 @@ static bool carry(struct run *r, struct rounds *l) {
 
 /* Executes WHILE: clears `live` where the flag is F. *any: whether some positions are left.
  * False after a fault. */
-static bool superop_run_test(struct run *r, struct rounds *l, bool *any) {
+static bool superop_run_test(struct node_run *r, struct rounds *l, bool *any) {
   const struct cvl_value *flags = &r->values[r->op->nodes[l->at.test].operands[0]];
   struct cvl_value v[2] = {l->live, *flags}, live = *flags, all, found;
   if (!require_length(r, l, l->at.test, r->op->nodes[l->at.test].operands[0])) return false;
@@ -206,7 +207,7 @@ static bool superop_run_test(struct run *r, struct rounds *l, bool *any) {
 }
 
 /* Changes all carried values at the positions that have not finished. */
-static bool superop_run_advance(struct run *r, struct rounds *l) {
+static bool superop_run_advance(struct node_run *r, struct rounds *l) {
   struct cvl_value next[SUPEROP_VALUES_MAX];
   const struct superop_node *nodes = &r->op->nodes[l->at.next];
   bool ok = true;
@@ -232,7 +233,7 @@ static bool superop_run_advance(struct run *r, struct rounds *l) {
   return ok;
 }
 
-static bool superop_run_execute_nodes(struct run *r, const struct rounds *l, uint32_t k,
+static bool superop_run_execute_nodes(struct node_run *r, const struct rounds *l, uint32_t k,
                                       uint32_t end) {
   for (; k < end; k++) {
     r->site = l->site + k;
@@ -241,12 +242,12 @@ static bool superop_run_execute_nodes(struct run *r, const struct rounds *l, uin
   return true;
 }
 
-static bool asked_to_stop(const struct run *r) {
+static bool asked_to_stop(const struct node_run *r) {
   return r->stop && r->stop->asks && r->stop->asks(r->stop->with);
 }
 
 /* Executes the loop that begins with node `first`. *k becomes the last node reached. */
-static bool superop_run_execute_loop(struct run *r, uint32_t first, uint32_t *k) {
+static bool superop_run_execute_loop(struct node_run *r, uint32_t first, uint32_t *k) {
   const struct superop *op = r->op;
   struct rounds l = {.at = superop_loop_at(op, first), .site = r->site - first};
   const struct superop_node *nexts = &op->nodes[l.at.next];
@@ -284,7 +285,7 @@ static bool same_object(const struct cvl_value *a, const struct cvl_value *b) {
 
 /* Takes the operands. A reference to an object that occurs more than once among them is kept to
  * the end, and *kept becomes true. */
-static void superop_run_take_operands(struct run *r, const struct cvl_value *operands,
+static void superop_run_take_operands(struct node_run *r, const struct cvl_value *operands,
                                       bool *kept) {
   uint32_t n = r->op->param_count;
   for (uint32_t p = 0; p < n; p++) {
@@ -302,7 +303,7 @@ bool superop_run(const struct cvl_backend *b, struct cvl_context *ctx, uint64_t 
                  const struct cvl_value *operands, struct cvl_value *outs) {
   struct cvl_value values[SUPEROP_VALUES_MAX];
   bool kept[SUPEROP_VALUES_MAX];
-  struct run r = {.b = b, .ctx = ctx, .op = op, .values = values, .stop = stop};
+  struct node_run r = {.b = b, .ctx = ctx, .op = op, .values = values, .stop = stop};
   superop_run_take_operands(&r, operands, kept);
   uint32_t k = 0;
   bool ok = true;

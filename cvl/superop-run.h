@@ -6,7 +6,7 @@
 
 #include "cvl/superop.h"
 
-struct run {
+struct node_run {
   const struct cvl_backend *b;
   struct cvl_context *ctx;
   const struct superop *op;
@@ -16,14 +16,14 @@ struct run {
 };
 
 /* Releases a value if a reference to it is held. */
-void run_give_up(struct run *, uint32_t value);
+void run_give_up(struct node_run *, uint32_t value);
 /* Returns a size of the row of a node, of its operands. */
-struct cvl_size run_size(const struct run *, const struct superop_node *, uint8_t size);
+struct cvl_size run_size(const struct node_run *, const struct superop_node *, uint8_t size);
 /* Executes node k, which belongs to no combination and is no CARRY, WHILE or NEXT. Its results
  * become values. False after a fault. */
-bool run_node(struct run *, uint32_t k);
+bool run_node(struct node_run *, uint32_t k);
 /* Executes the combination that begins with node *k (superop-run-combine.c), and sets *k to its
  * last node. After a fault it returns false, *k is unchanged, and nothing it made is held. */
-bool run_combination(struct run *, uint32_t *k);
+bool run_combination(struct node_run *, uint32_t *k);
 
 #endif

@@ -22,7 +22,7 @@ static void add_later(struct later_text *text, const struct name *name, uint32_t
 }
 
 static bool begins_form(const struct reader *r) {
-  const struct token *before = &r->before;
+  const struct nesl_token *before = &r->before;
   return before->kind == TOKEN_END || before->lexeme == LEX_END ||
          before->lexeme == LEX_END_ALSO;
 }

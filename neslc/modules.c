@@ -307,7 +307,7 @@ static const struct name *default_name(struct session *session, const char *file
   return legal ? intern_name(&session->names, text, length) : NULL;
 }
 
-static bool is_as(const struct token *word) {
+static bool is_as(const struct nesl_token *word) {
   return word->kind == TOKEN_WORD && strcmp(word->name->text, "as") == 0;
 }
 
@@ -326,7 +326,7 @@ void module_complain_missing(struct complaints *complaints, const struct form *f
 bool module_read_words(struct session *session, const struct form *form,
                        struct complaints *complaints, const char **file,
                        const struct name **name) {
-  const struct token *words = form->words;
+  const struct nesl_token *words = form->words;
   const bool named = form->word_count == 3;
   if (form->word_count == 0 || words[0].kind != TOKEN_STRING ||
       (form->word_count > 1 && !(named && is_as(&words[1]) && token_is_name(&words[2])))) {

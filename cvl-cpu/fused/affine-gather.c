@@ -291,8 +291,8 @@ static struct affine interpret(struct fused_worker *w, uint32_t n, uint64_t posi
 
 /* The element gathered at a position, in the source, if its index is below the limit in the
  * whole rectangle. */
-static struct fused_source affine_gather_source_of(struct fused_worker *w, uint32_t n,
-                                                   uint64_t position, struct affine_extent *e) {
+static struct plan_source affine_gather_source_of(struct fused_worker *w, uint32_t n,
+                                                  uint64_t position, struct affine_extent *e) {
   const struct cvl_kernel *k = w->k;
   const struct superop_node *node = &k->op->nodes[n];
   const struct fused_node *p = &k->nodes[n];
@@ -302,23 +302,23 @@ static struct fused_source affine_gather_source_of(struct fused_worker *w, uint3
   const uint64_t from = segment_start(&p->run.far, s);
   const uint64_t limit = segment_start(&p->run.far, s + 1) - from;
   if (!affine_is_below(index, limit, k->values[node->operands[1]].bytes, e))
-    return (struct fused_source){0};
+    return (struct plan_source){0};
   uint64_t row_step = (uint64_t)index->row_stride;
   if (p->run.near.count > 1) row_step += p->run.far.equal;
   if (p->run.near.count > 1 && p->run.far.offsets) e->rows = 1;
-  return (struct fused_source){.at = (const char *)p->run.values +
-                                     (from + (uint64_t)index->start) * bytes,
-                               .bytes = (uint64_t)index->stride * bytes,
-                               .row_bytes = row_step * bytes};
+  return (struct plan_source){.at = (const char *)p->run.values +
+                                    (from + (uint64_t)index->start) * bytes,
+                              .bytes = (uint64_t)index->stride * bytes,
+                              .row_bytes = row_step * bytes};
 }
 
 /* The elements gathered from a position on, in the source: not found if they are not
  * contiguous. A few are gathered one at a time. */
-static struct fused_source find_gathered(struct fused_worker *w, uint32_t n, uint64_t position,
-                                         struct affine_extent *e) {
+static struct plan_source find_gathered(struct fused_worker *w, uint32_t n, uint64_t position,
+                                        struct affine_extent *e) {
   const struct affine *index = &w->affine[w->k->op->nodes[n].operands[1]];
   if (index->stride != 1 && e->length < RUN_LEAST) e->length = 1;
-  if (index->stride != 1 && e->length > 1) return (struct fused_source){0};
+  if (index->stride != 1 && e->length > 1) return (struct plan_source){0};
   return affine_gather_source_of(w, n, position, e);
 }
 
@@ -375,7 +375,7 @@ static void find_rectangle(struct fused_worker *w, uint64_t first, struct fused_
   }
   for (uint32_t i = k->run.affine_gather_count; i < k->run.affine_value_count; i++) {
     const uint32_t v = k->op->nodes[k->run.affine_gathers[i]].result;
-    r->sources[i] = (struct fused_source){.value = w->affine[v]};
+    r->sources[i] = (struct plan_source){.value = w->affine[v]};
     r->skipping &= r->sources[i].value.known;
   }
   if (k->run.by_rectangles) note_known(w, r);
@@ -470,7 +470,7 @@ static char *affine_gather_room_of(const struct fused_worker *w, uint32_t i) {
 static const char *affine_gather_fill(struct fused_worker *w, uint32_t i,
                                       const struct fused_value *v, uint64_t first, uint64_t n) {
   const struct fused_rectangle *r = &w->rectangles[w->rectangle];
-  const struct fused_source *s = &r->sources[i];
+  const struct plan_source *s = &r->sources[i];
   char *const to = affine_gather_room_of(w, i);
   if (v->elem == CVL_BOOL) return s->value.start ? w->all_true : w->all_false;
   const uint64_t stride = (uint64_t)s->value.stride;
@@ -482,7 +482,7 @@ static const char *affine_gather_fill(struct fused_worker *w, uint32_t i,
 }
 
 static const char *source_at(const struct fused_worker *w, const struct fused_value *v,
-                             const struct fused_source *s, uint64_t first) {
+                             const struct plan_source *s, uint64_t first) {
   const struct fused_rectangle *r = &w->rectangles[w->rectangle];
   if (!s->at) return (const char *)w + v->run.offset;
   return s->at + (w->row - r->row) * s->row_bytes + (first - w->run_first) * v->bytes;
@@ -492,7 +492,7 @@ uint64_t fused_affine_run(struct fused_worker *w, uint64_t first, uint64_t n) {
   const struct cvl_kernel *k = w->k;
   if (first < w->run_first || first >= w->run_end) affine_gather_find_run(w, first);
   if (n > w->run_end - first) n = w->run_end - first;
-  const struct fused_source *s = w->rectangles[w->rectangle].sources;
+  const struct plan_source *s = w->rectangles[w->rectangle].sources;
   for (uint32_t i = 0; i < k->run.affine_value_count; i++) {
     const struct fused_value *v = &k->values[k->op->nodes[k->run.affine_gathers[i]].result];
     const bool filled = i >= k->run.affine_gather_count && w->skipping;
@@ -517,7 +517,7 @@ bool fused_affine_has(struct fused_worker *w, uint32_t number, uint64_t first, u
 /* ---- columns ---- */
 
 /* Whether what a gather reads in a column is contiguous, or the same in all rows. */
-static bool is_of_column(const struct fused_source *s, size_t bytes) {
+static bool is_of_column(const struct plan_source *s, size_t bytes) {
   return s->at && (s->row_bytes == bytes || s->row_bytes == 0);
 }
 
@@ -569,7 +569,7 @@ static void affine_gather_repeat(char *to, const char *one, size_t bytes, uint64
 /* Returns what gather number i reads in a column of a rectangle. */
 static const char *gathered_column(struct fused_worker *w, uint32_t i, uint64_t column,
                                    uint64_t n) {
-  const struct fused_source *s = &w->rectangles[w->rectangle].sources[i];
+  const struct plan_source *s = &w->rectangles[w->rectangle].sources[i];
   const struct cvl_kernel *k = w->k;
   const struct fused_value *v = &k->values[k->op->nodes[k->run.affine_gathers[i]].result];
   const char *at = s->at + column * s->bytes;
@@ -618,7 +618,7 @@ size_t fused_affine_bytes(const struct cvl_kernel *k) {
   if (k->run.affine_value_count == 0) return 0;
   return rectangles_bytes(k) + k->op->value_count * sizeof(struct affine) +
          FUSED_RECTANGLES * (sizeof(struct fused_rectangle) +
-                             k->run.affine_value_count * sizeof(struct fused_source)) +
+                             k->run.affine_value_count * sizeof(struct plan_source)) +
          k->run.affine_value_count * (sizeof(char *) + k->run.strip * sizeof(uint64_t)) +
          2 * FUSED_STRIP;
 }
@@ -640,8 +640,8 @@ void fused_affine_set_up(struct fused_worker *w, char *memory) {
   memory += rectangles_bytes(k);
   w->affine = (struct affine *)(void *)memory;
   w->rectangles = (struct fused_rectangle *)(void *)(w->affine + k->op->value_count);
-  struct fused_source *sources =
-      (struct fused_source *)(void *)(w->rectangles + FUSED_RECTANGLES);
+  struct plan_source *sources =
+      (struct plan_source *)(void *)(w->rectangles + FUSED_RECTANGLES);
   for (uint32_t i = 0; i < FUSED_RECTANGLES; i++) {
     w->rectangles[i] = (struct fused_rectangle){.sources = sources};
     sources += k->run.affine_value_count;

@@ -317,7 +317,7 @@ struct cvl_kernel {
 
 /* The source of a value that an affine run reads instead of computing it, from the first
  * position of a rectangle on. */
-struct fused_source {
+struct plan_source {
   const char *at;            /* of a gather: the elements gathered; NULL: not contiguous */
   uint64_t bytes, row_bytes; /* added to `at` for each position, each row */
   struct affine value;       /* of a filled value */
@@ -328,10 +328,10 @@ struct fused_rectangle {
   uint64_t first;       /* position */
   uint64_t row, column; /* of it */
   uint64_t rows, length;
-  bool skipping;                /* its steps are k->affine_steps */
-  uint32_t next;                /* the one that followed last */
-  struct fused_source *sources; /* by number in k->affine_gathers */
-  struct affine *known;         /* by_rectangles: of every value that is affine */
+  bool skipping;               /* its steps are k->affine_steps */
+  uint32_t next;               /* the one that followed last */
+  struct plan_source *sources; /* by number in k->affine_gathers */
+  struct affine *known;        /* by_rectangles: of every value that is affine */
 };
 
 /* How many a worker remembers: those of three rows, for stencils of radius 1, with their

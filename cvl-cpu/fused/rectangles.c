@@ -60,7 +60,7 @@ static struct tile_rectangle rectangles_gathered(const struct fused_worker *w,
   const struct cvl_kernel *k = w->k;
   if (!k->nodes[v->node].run.affine)
     return rectangles_elements(k, v->run.base, v->bytes, position);
-  const struct fused_source *s = &w->rectangles[w->rectangle].sources[v->run.affine_gather];
+  const struct plan_source *s = &w->rectangles[w->rectangle].sources[v->run.affine_gather];
   return (struct tile_rectangle){.at = (char *)(uintptr_t)s->at + row * s->row_bytes,
                                  .row_bytes = s->row_bytes};
 }

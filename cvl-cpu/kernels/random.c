@@ -2,12 +2,12 @@
  * 1, 2, 3"). Each number has a block of its own, so that any of them can be computed alone. */
 #include "cvl-cpu/kernels/random.h"
 
-struct block {
+struct memory_block {
   uint32_t word[4];
 };
 
-static inline __attribute__((always_inline)) struct block philox(uint64_t seed, uint64_t j,
-                                                                 uint64_t k) {
+static inline __attribute__((always_inline)) struct memory_block
+philox(uint64_t seed, uint64_t j, uint64_t k) {
   uint32_t a = (uint32_t)j, b = (uint32_t)(j >> 32), c = (uint32_t)k, d = (uint32_t)(k >> 32);
   uint32_t key0 = (uint32_t)seed, key1 = (uint32_t)(seed >> 32);
   for (int round = 0; round < 10; round++) {
@@ -20,7 +20,7 @@ static inline __attribute__((always_inline)) struct block philox(uint64_t seed, 
     key0 += UINT32_C(0x9E3779B9);
     key1 += UINT32_C(0xBB67AE85);
   }
-  return (struct block){{a, b, c, d}};
+  return (struct memory_block){{a, b, c, d}};
 }
 
 /* Returns the high 64 bits of x * y, computed by halves. It vectorises, since it uses no
@@ -41,7 +41,7 @@ static uint64_t random_i32(uint64_t seed, uint64_t k, uint64_t first, uint64_t n
   }
   INDEPENDENT
   for (uint64_t i = 0; i < n; i++) {
-    const struct block b = philox(seed, first + i, k);
+    const struct memory_block b = philox(seed, first + i, k);
     out[i] = (int32_t)((uint64_t)b.word[0] * (uint32_t)bound[i] >> 32);
   }
   return n;
@@ -56,7 +56,7 @@ static uint64_t random_i64(uint64_t seed, uint64_t k, uint64_t first, uint64_t n
   }
   INDEPENDENT
   for (uint64_t i = 0; i < n; i++) {
-    const struct block b = philox(seed, first + i, k);
+    const struct memory_block b = philox(seed, first + i, k);
     const uint64_t u = (uint64_t)b.word[1] << 32 | b.word[0];
     out[i] = (int64_t)random_high_product(u, (uint64_t)bound[i]);
   }

@@ -43,16 +43,16 @@ enum {
 struct region {
   struct region *next;
   size_t bytes;
-  size_t ready;               /* the bytes that are accessible */
-  _Atomic unsigned holders;   /* the struct regions that has it, and every block that is left */
-  struct block *_Atomic back; /* left blocks that are free again, to be collected */
-  uint64_t marks[];           /* a bit for each frame: whether it is counted */
+  size_t ready;             /* the bytes that are accessible */
+  _Atomic unsigned holders; /* the struct regions that has it, and every block that is left */
+  struct memory_block *_Atomic back; /* left blocks that are free again, to be collected */
+  uint64_t marks[];                  /* a bit for each frame: whether it is counted */
 };
 
 struct regions {
   struct heap *heap;
   struct region *all;
-  struct block *free;
+  struct memory_block *free;
   uint64_t counted, used; /* bytes */
 };
 
@@ -116,7 +116,7 @@ static bool regions_count(struct regions *r, struct region *g, const void *p, si
 }
 
 /* Finds the frames that lie inside a block, without its head. */
-static void frames_inside(const struct block *b, size_t *first, size_t *last) {
+static void frames_inside(const struct memory_block *b, size_t *first, size_t *last) {
   const size_t start = offset_of(b->region, b);
   *first = rounded_to(start + sizeof *b, FRAME_BYTES) / FRAME_BYTES;
   *last = (start + b->bytes) / FRAME_BYTES;
@@ -124,7 +124,7 @@ static void frames_inside(const struct block *b, size_t *first, size_t *last) {
 }
 
 /* Uncounts the frames inside a free block. Returns their bytes. */
-static uint64_t uncount(struct regions *r, const struct block *b) {
+static uint64_t uncount(struct regions *r, const struct memory_block *b) {
   size_t first, last;
   frames_inside(b, &first, &last);
   const size_t less = marked(b->region, first, last) * FRAME_BYTES;
@@ -137,7 +137,7 @@ static uint64_t uncount(struct regions *r, const struct block *b) {
 
 /* Gives the memory inside a free block back to the system, in its pages, which may be larger
  * than frames. If that fails, the memory is only not available to others. */
-static void regions_discard(const struct block *b) {
+static void regions_discard(const struct memory_block *b) {
   const size_t page = (size_t)sysconf(_SC_PAGESIZE), start = offset_of(b->region, b);
   const size_t first = rounded_to(start + sizeof *b, page);
   const size_t last = (start + b->bytes) / page * page;
@@ -146,17 +146,18 @@ static void regions_discard(const struct block *b) {
 
 /* ---- neighbours ---- */
 
-static struct block *block_after(const struct block *b) {
+static struct memory_block *block_after(const struct memory_block *b) {
   const size_t end = offset_of(b->region, b) + b->bytes;
-  return end == b->region->bytes ? NULL : (struct block *)(void *)((char *)b->region + end);
+  return end == b->region->bytes ? NULL
+                                 : (struct memory_block *)(void *)((char *)b->region + end);
 }
 
-static struct block *block_before(struct block *b) {
-  return b->before ? (struct block *)(void *)((char *)b - b->before) : NULL;
+static struct memory_block *block_before(struct memory_block *b) {
+  return b->before ? (struct memory_block *)(void *)((char *)b - b->before) : NULL;
 }
 
-static void note_for_block_after(const struct block *b) {
-  struct block *next = block_after(b);
+static void note_for_block_after(const struct memory_block *b) {
+  struct memory_block *next = block_after(b);
   if (next) next->before = b->bytes;
 }
 
@@ -166,28 +167,28 @@ static bool counts(const struct region *g, const void *p) {
 }
 
 /* Splits b after `size` bytes, unless the rest is too small. The rest is free. */
-static void regions_split(struct regions *r, struct block *b, size_t size) {
+static void regions_split(struct regions *r, struct memory_block *b, size_t size) {
   if (b->bytes - size < REST_BYTES) return;
-  struct block *rest = (struct block *)(void *)((char *)b + size);
+  struct memory_block *rest = (struct memory_block *)(void *)((char *)b + size);
   invariant(counts(b->region, rest));
   UNPOISON(rest, sizeof *rest);
-  *rest = (struct block){
+  *rest = (struct memory_block){
       .bytes = b->bytes - size, .before = size, .region = b->region, .state = BLOCK_FREE};
   b->bytes = size;
   note_for_block_after(rest);
   free_blocks_insert(&r->free, rest);
 }
 
-static void regions_merge(struct block *b, struct block *next) {
+static void regions_merge(struct memory_block *b, struct memory_block *next) {
   b->bytes += next->bytes;
   note_for_block_after(b);
   POISON(next, sizeof *next);
 }
 
-static void regions_put_back(struct regions *r, struct block *b) {
+static void regions_put_back(struct regions *r, struct memory_block *b) {
   b->state = BLOCK_FREE;
   POISON(b + 1, b->bytes - sizeof *b);
-  struct block *next = block_after(b), *before = block_before(b);
+  struct memory_block *next = block_after(b), *before = block_before(b);
   if (next && next->state == BLOCK_FREE) {
     free_blocks_remove(&r->free, next);
     regions_merge(b, next);
@@ -236,7 +237,7 @@ static struct region *region_of(void *p, size_t bytes) {
 }
 
 static size_t bytes_of_head(const struct region *g) {
-  return rounded_to(sizeof *g + g->bytes / FRAME_BYTES / 8, sizeof(struct block));
+  return rounded_to(sizeof *g + g->bytes / FRAME_BYTES / 8, sizeof(struct memory_block));
 }
 
 /* Makes a region with room for one block, or for many if there is address space. */
@@ -253,16 +254,16 @@ static struct region *region_for(size_t size) {
 
 /* Adds a region that is one free block of at least `size`. The region's own head, which has a
  * bit for each frame, is not counted. */
-static struct block *more_memory(struct regions *r, size_t size) {
+static struct memory_block *more_memory(struct regions *r, size_t size) {
   struct region *g = size < LARGEST / REGION_BLOCKS ? region_for(size) : NULL;
   if (!g) return NULL;
   const size_t head = bytes_of_head(g);
-  struct block *b = (struct block *)(void *)((char *)g + head);
+  struct memory_block *b = (struct memory_block *)(void *)((char *)g + head);
   if (!make_ready(g, head) || !regions_count(r, g, b, sizeof *b)) {
     region_unhold(g);
     return NULL;
   }
-  *b = (struct block){.bytes = g->bytes - head, .region = g};
+  *b = (struct memory_block){.bytes = g->bytes - head, .region = g};
   free_blocks_insert(&r->free, b);
   g->next = r->all;
   r->all = g;
@@ -277,16 +278,16 @@ struct regions *regions_new(struct heap *heap) {
 
 /* ---- blocks that were left ---- */
 
-static void *regions_inside(struct block *b) {
+static void *regions_inside(struct memory_block *b) {
   return b + 1;
 }
 
-static struct block *regions_block_of(void *memory) {
-  return (struct block *)memory - 1;
+static struct memory_block *regions_block_of(void *memory) {
+  return (struct memory_block *)memory - 1;
 }
 
 void regions_leave(struct regions *r, void *memory) {
-  struct block *b = regions_block_of(memory);
+  struct memory_block *b = regions_block_of(memory);
   invariant(b->state == BLOCK_USED);
   b->state = BLOCK_LEFT;
   r->used -= b->bytes;
@@ -297,10 +298,10 @@ void regions_leave(struct regions *r, void *memory) {
 /* The tree belongs to another thread. The block is put where the region's owner will collect
  * it. */
 void regions_free_left(void *memory) {
-  struct block *b = regions_block_of(memory);
+  struct memory_block *b = regions_block_of(memory);
   struct region *g = b->region;
   regions_discard(b);
-  struct block *others = atomic_load_explicit(&g->back, memory_order_relaxed);
+  struct memory_block *others = atomic_load_explicit(&g->back, memory_order_relaxed);
   do {
     b->left = others;
   } while (!atomic_compare_exchange_weak_explicit(&g->back, &others, b, memory_order_release,
@@ -311,9 +312,9 @@ void regions_free_left(void *memory) {
 static void regions_collect(struct regions *r) {
   for (struct region *g = r->all; g; g = g->next) {
     if (!atomic_load_explicit(&g->back, memory_order_relaxed)) continue;
-    struct block *b = atomic_exchange_explicit(&g->back, NULL, memory_order_acquire);
+    struct memory_block *b = atomic_exchange_explicit(&g->back, NULL, memory_order_acquire);
     while (b) {
-      struct block *next = b->left;
+      struct memory_block *next = b->left;
       regions_put_back(r, b);
       b = next;
     }
@@ -326,12 +327,13 @@ static void regions_collect(struct regions *r) {
  * one length differ in their offsets within a page. Otherwise the processor would mistake
  * stores to one for stores to another that is being read. */
 static size_t size_for(size_t bytes) {
-  return rounded_to(bytes + sizeof(struct block) + PAGE_BYTES - OFFSET_BYTES, PAGE_BYTES) -
+  return rounded_to(bytes + sizeof(struct memory_block) + PAGE_BYTES - OFFSET_BYTES,
+                    PAGE_BYTES) -
          PAGE_BYTES + OFFSET_BYTES;
 }
 
 /* Counts the memory that a block of `size` at b touches, the head of the rest included. */
-static bool count_block(struct regions *r, struct block *b, size_t size) {
+static bool count_block(struct regions *r, struct memory_block *b, size_t size) {
   const size_t bytes = b->bytes - size < REST_BYTES ? b->bytes : size + sizeof *b;
   return regions_count(r, b->region, b, bytes);
 }
@@ -340,7 +342,7 @@ void *regions_take(struct regions *r, size_t bytes) {
   if (bytes > LARGEST) return NULL;
   regions_collect(r);
   const size_t size = size_for(bytes);
-  struct block *b = free_blocks_lowest(r->free, size);
+  struct memory_block *b = free_blocks_lowest(r->free, size);
   if (!b) b = more_memory(r, size);
   if (!b || !count_block(r, b, size)) return NULL;
   free_blocks_remove(&r->free, b);
@@ -353,7 +355,7 @@ void *regions_take(struct regions *r, size_t bytes) {
 }
 
 void regions_give(struct regions *r, void *memory) {
-  struct block *b = regions_block_of(memory);
+  struct memory_block *b = regions_block_of(memory);
   invariant(b->state == BLOCK_USED);
   r->used -= b->bytes;
   regions_put_back(r, b);
@@ -363,7 +365,7 @@ void regions_give(struct regions *r, void *memory) {
 
 /* Uncounts free blocks of the tree b, from right to left, until `bytes` are uncounted. Returns
  * how many were. */
-static uint64_t cpu_regions_release(struct regions *r, struct block *b, uint64_t bytes) {
+static uint64_t cpu_regions_release(struct regions *r, struct memory_block *b, uint64_t bytes) {
   uint64_t released = 0;
   for (; b && released < bytes; b = b->left) {
     released += cpu_regions_release(r, b->right, bytes - released);

@@ -23,10 +23,10 @@ static size_t regions_any(size_t n) {
 /* ---- the set of free blocks ---- */
 
 enum { BLOCKS = 300 };
-static struct block blocks[BLOCKS];
+static struct memory_block blocks[BLOCKS];
 static bool is_in[BLOCKS];
 
-static struct block *lowest_by_search(size_t bytes) {
+static struct memory_block *lowest_by_search(size_t bytes) {
   for (int i = 0; i < BLOCKS; i++) {
     if (is_in[i] && blocks[i].bytes >= bytes) return &blocks[i];
   }
@@ -34,7 +34,7 @@ static struct block *lowest_by_search(size_t bytes) {
 }
 
 Test(free_blocks, the_lowest_is_that_of_a_plain_search) {
-  struct block *root = NULL;
+  struct memory_block *root = NULL;
   for (int k = 0; k < 30000; k++) {
     const size_t i = regions_any(BLOCKS);
     if (is_in[i]) {
@@ -49,7 +49,7 @@ Test(free_blocks, the_lowest_is_that_of_a_plain_search) {
   }
 }
 
-static int depth(const struct block *b) {
+static int depth(const struct memory_block *b) {
   if (!b) return 0;
   const int left = depth(b->left), right = depth(b->right);
   return 1 + (left > right ? left : right);
@@ -57,9 +57,9 @@ static int depth(const struct block *b) {
 
 Test(free_blocks, many_of_one_size_are_no_list) {
   enum { MANY = 100000 };
-  struct block *many = aligned_alloc(64, MANY * sizeof *many), *root = NULL;
+  struct memory_block *many = aligned_alloc(64, MANY * sizeof *many), *root = NULL;
   for (int i = 0; i < MANY; i++) {
-    many[i] = (struct block){.bytes = 64 * KB};
+    many[i] = (struct memory_block){.bytes = 64 * KB};
     free_blocks_insert(&root, &many[i]);
   }
   cr_assert_lt(depth(root), 100);

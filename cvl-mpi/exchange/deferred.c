@@ -204,7 +204,7 @@ static void blocks_arrive(struct cvl_context *c, struct deferred *p, const char 
   const size_t bytes = elem_info((enum cvl_elem)v->elem)->bytes;
   char *data = mpi_alloc(c, v->n * bytes + 1);
   for (unsigned r = 0; r < c->ranks; r++) {
-    const struct range block = distribution_range(v->at, r);
+    const struct mpi_range block = distribution_range(v->at, r);
     if (block.n > 0) memcpy(data + block.first * bytes, all + r * stride, block.n * bytes);
   }
   const bool poisoned = v->local.form == CVL_NOTHING && c->armed;

@@ -4,34 +4,34 @@
 #include <stdlib.h>
 #include <string.h>
 
-static struct range intersection(struct range a, struct range b) {
+static struct mpi_range intersection(struct mpi_range a, struct mpi_range b) {
   const uint64_t end_a = a.first + a.n, end_b = b.first + b.n;
   const uint64_t first = a.first > b.first ? a.first : b.first;
   const uint64_t end = end_a < end_b ? end_a : end_b;
-  return (struct range){first, first < end ? end - first : 0};
+  return (struct mpi_range){first, first < end ? end - first : 0};
 }
 
 /* ---- an exchange of ranges, through the host's memory ---- */
 
 struct crossing {
-  const struct range *ranges; /* rank r wants ranges[r] */
-  bool whole;                 /* all ranks want all elements, and must get the same */
-  size_t bytes;               /* of an element */
+  const struct mpi_range *ranges; /* rank r wants ranges[r] */
+  bool whole;                     /* all ranks want all elements, and must get the same */
+  size_t bytes;                   /* of an element */
   struct comm_block *send, *receive;
   char *out, *in; /* bytes sent and received, in the order of ranks; NULL: poisoned, or no
                      memory */
   uint64_t out_bytes, in_bytes;
 };
 
-static struct range moves_sent(const struct cvl_context *c, const struct cvl_vector *v,
-                               const struct crossing *x, unsigned r) {
-  const struct range none = {0, 0};
+static struct mpi_range moves_sent(const struct cvl_context *c, const struct cvl_vector *v,
+                                   const struct crossing *x, unsigned r) {
+  const struct mpi_range none = {0, 0};
   return r == c->rank ? none : intersection(distribution_range(v->at, c->rank), x->ranges[r]);
 }
 
-static struct range moves_received(const struct cvl_context *c, const struct cvl_vector *v,
-                                   const struct crossing *x, unsigned r) {
-  const struct range none = {0, 0};
+static struct mpi_range moves_received(const struct cvl_context *c, const struct cvl_vector *v,
+                                       const struct crossing *x, unsigned r) {
+  const struct mpi_range none = {0, 0};
   return r == c->rank ? none : intersection(distribution_range(v->at, r), x->ranges[c->rank]);
 }
 
@@ -53,7 +53,7 @@ static bool moves_load(struct cvl_context *c, uint64_t site, const struct cvl_ve
   const uint64_t first = distribution_range(v->at, c->rank).first;
   char *to = x->out;
   for (unsigned r = 0; r < c->ranks; r++) {
-    const struct range part = moves_sent(c, v, x, r);
+    const struct mpi_range part = moves_sent(c, v, x, r);
     if (part.n > 0 &&
         !absorb(c, c->b->to_host(c->inner, &v->local, part.first - first, part.n, to),
                 at_site(site)))
@@ -88,7 +88,7 @@ static void cross(struct cvl_context *c, uint64_t site, const struct cvl_vector 
 
 /* Fills the part of a poisoned block with the zeros that other ranks receive for it. */
 static bool fill_zeros(struct cvl_context *c, uint64_t site, const struct cvl_vector *v,
-                       struct range own, const struct cvl_value *target) {
+                       struct mpi_range own, const struct cvl_value *target) {
   const enum cvl_elem elem = (enum cvl_elem)v->elem;
   void *zeros = mpi_alloc(c, own.n * elem_info(elem)->bytes);
   struct cvl_value copy = device_elements(c, site, elem, own.n, zeros);
@@ -99,9 +99,9 @@ static bool fill_zeros(struct cvl_context *c, uint64_t site, const struct cvl_ve
 
 static bool fill_own(struct cvl_context *c, uint64_t site, const struct cvl_vector *v,
                      const struct crossing *x, const struct cvl_value *target) {
-  const struct range wanted = x->ranges[c->rank];
-  const struct range mine = distribution_range(v->at, c->rank),
-                     own = intersection(mine, wanted);
+  const struct mpi_range wanted = x->ranges[c->rank];
+  const struct mpi_range mine = distribution_range(v->at, c->rank),
+                         own = intersection(mine, wanted);
   if (own.n == 0) return true;
   if (v->local.form == CVL_NOTHING && x->whole && !c->armed)
     return fill_zeros(c, site, v, own, target);
@@ -113,7 +113,7 @@ static bool fill_received(struct cvl_context *c, uint64_t site, const struct cvl
                           const struct crossing *x, const struct cvl_value *target) {
   const uint64_t first = x->ranges[c->rank].first;
   for (unsigned r = 0; r < c->ranks; r++) {
-    const struct range part = moves_received(c, v, x, r);
+    const struct mpi_range part = moves_received(c, v, x, r);
     struct cvl_value copy;
     if (part.n == 0) continue;
     if (!x->in || !absorb(c,
@@ -130,7 +130,7 @@ static bool fill_received(struct cvl_context *c, uint64_t site, const struct cvl
 /* Returns the range of this rank, from its own elements and the received ones. */
 static struct cvl_value assembled(struct cvl_context *c, uint64_t site,
                                   const struct cvl_vector *v, const struct crossing *x) {
-  const struct range wanted = x->ranges[c->rank];
+  const struct mpi_range wanted = x->ranges[c->rank];
   struct cvl_value out;
   if (!absorb(c, c->b->slices->allocate(c->inner, site, (enum cvl_elem)v->elem, wanted.n, &out),
               at_site(site)))
@@ -145,8 +145,8 @@ static struct cvl_value assembled(struct cvl_context *c, uint64_t site,
 
 /* Returns elements ranges[r] on rank r of a vector in blocks. */
 static struct cvl_value moves_exchanged(struct cvl_context *c, uint64_t site,
-                                        const struct cvl_value *v, const struct range *ranges,
-                                        bool whole) {
+                                        const struct cvl_value *v,
+                                        const struct mpi_range *ranges, bool whole) {
   struct crossing x = {
       .ranges = ranges, .whole = whole, .bytes = elem_info(mpi_elem(v))->bytes};
   cross(c, site, v->as.vector, &x);
@@ -157,8 +157,8 @@ static struct cvl_value moves_exchanged(struct cvl_context *c, uint64_t site,
 }
 
 struct cvl_value move_ranges(struct cvl_context *c, uint64_t site, const struct cvl_value *v,
-                             const struct range *ranges) {
-  const struct range mine = ranges[c->rank];
+                             const struct mpi_range *ranges) {
+  const struct mpi_range mine = ranges[c->rank];
   if (!mpi_at(v)) return inner_slice(c, site, inner_of(v, false), mine.first, mine.n);
   return moves_exchanged(c, site, v, ranges, false);
 }
@@ -213,7 +213,8 @@ static struct cvl_value everything(struct cvl_context *c, uint64_t site,
   return v->copy;
 }
 
-static bool all_want_all(const struct cvl_context *c, const struct range *ranges, uint64_t n) {
+static bool all_want_all(const struct cvl_context *c, const struct mpi_range *ranges,
+                         uint64_t n) {
   for (unsigned r = 0; r < c->ranks; r++) {
     if (ranges[r].n != n) return false;
   }
@@ -221,8 +222,8 @@ static bool all_want_all(const struct cvl_context *c, const struct range *ranges
 }
 
 struct cvl_value move_kept(struct cvl_context *c, uint64_t site, const struct cvl_value *v,
-                           const struct range *ranges) {
-  const struct range mine = ranges[c->rank];
+                           const struct mpi_range *ranges) {
+  const struct mpi_range mine = ranges[c->rank];
   if (!mpi_at(v)) return move_ranges(c, site, v, ranges);
   if (all_want_all(c, ranges, v->as.vector->n)) return everything(c, site, v);
   if (!v->as.vector->copied) return move_ranges(c, site, v, ranges);
@@ -237,7 +238,7 @@ struct cvl_value move_whole(struct cvl_context *c, uint64_t site, const struct c
 /* Where the block of a rank is poisoned, all ranks have zeros, since none may differ from the
  * others. */
 struct cvl_value move_all(struct cvl_context *c, uint64_t site, const struct cvl_value *v) {
-  struct range *ranges = ranges_same(c, 0, mpi_length(v));
+  struct mpi_range *ranges = ranges_same(c, 0, mpi_length(v));
   const struct cvl_value moved = moves_exchanged(c, site, v, ranges, true);
   c->unsure = true;
   mpi_free(c, ranges);
@@ -246,7 +247,7 @@ struct cvl_value move_all(struct cvl_context *c, uint64_t site, const struct cvl
 
 static struct cvl_value move_blocks(struct cvl_context *c, uint64_t site,
                                     const struct cvl_value *v, struct distribution *at) {
-  struct range *ranges = ranges_of_blocks(c, at);
+  struct mpi_range *ranges = ranges_of_blocks(c, at);
   const struct cvl_value moved = move_ranges(c, site, v, ranges);
   mpi_free(c, ranges);
   return moved;
@@ -338,7 +339,7 @@ void gather_answers(struct cvl_context *c, uint64_t n, const unsigned *holder, s
 /* ---- blocks of elements that all ranks have ---- */
 
 struct cvl_value keep_block(struct cvl_context *c, uint64_t site, struct cvl_value whole,
-                            struct range block) {
+                            struct mpi_range block) {
   struct cvl_value out = nothing();
   if (whole.form == CVL_NOTHING) return out;
   const struct cvl_value slice = inner_slice(c, site, whole, block.first, block.n);

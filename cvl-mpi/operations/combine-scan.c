@@ -100,8 +100,9 @@ static bool combine_scan_run_kernel(struct cvl_context *c, const struct scanning
 /* Runs a derived superoperator (scan-kernels.h) on the inner back end. It borrows columns of n
  * elements, in `segments` segments of a descriptor, which it takes. */
 static bool run_derived(struct cvl_context *c, const struct scanning *s,
-                        const struct derived *d, const struct cvl_value *columns, uint64_t n,
-                        uint64_t segments, struct cvl_value descriptor, struct cvl_value *out) {
+                        const struct derived_kernels *d, const struct cvl_value *columns,
+                        uint64_t n, uint64_t segments, struct cvl_value descriptor,
+                        struct cvl_value *out) {
   struct cvl_value identities[SUPEROP_COLUMNS_MAX];
   for (uint32_t k = 0; k < s->of->at.count; k++)
     identities[k] = repeated(c, s->site, zero_of(s->of->elem[k]), segments);
@@ -270,10 +271,10 @@ static void vectors_of_totals(struct cvl_context *c, const struct scanning *s,
 /* Returns the elements of a scan of totals that this rank wants, owned. Takes the scan. */
 static struct cvl_value combine_scan_wanted(struct cvl_context *c, const struct scanning *s,
                                             struct cvl_value scan) {
-  struct range *ranges = mpi_alloc(c, c->ranks * sizeof *ranges);
+  struct mpi_range *ranges = mpi_alloc(c, c->ranks * sizeof *ranges);
   uint64_t first = 0;
   for (unsigned r = 0; r < c->ranks; r++) {
-    ranges[r] = (struct range){first, wanted_by(s, r)};
+    ranges[r] = (struct mpi_range){first, wanted_by(s, r)};
     first += combine_scan_totals_of(s, r);
   }
   struct cvl_value v = move_ranges(c, s->site, &scan, ranges);
@@ -290,7 +291,7 @@ static struct cvl_value combine_scan_wanted(struct cvl_context *c, const struct 
  * end scans. */
 static bool before_from_blocks(struct cvl_context *c, const struct scanning *s,
                                const struct cvl_value *totals, struct cvl_value *before) {
-  const struct derived *d = &s->of->before;
+  const struct derived_kernels *d = &s->of->before;
   const struct cvl_value segments = cvl_one_segment(s->segments);
   struct cvl_value columns[SUPEROP_COLUMNS_MAX], identities[SUPEROP_COLUMNS_MAX],
       out[SUPEROP_COLUMNS_MAX], descriptor = nothing();
@@ -318,8 +319,8 @@ static bool before_from_blocks(struct cvl_context *c, const struct scanning *s,
 /* Finds the operands for some elements and segments of the block, with a descriptor, which it
  * takes. Borrows `in`. */
 static void some_operands(struct cvl_context *c, const struct scanning *s,
-                          const struct cvl_value *in, struct range elements,
-                          struct range segments, struct cvl_value descriptor,
+                          const struct cvl_value *in, struct mpi_range elements,
+                          struct mpi_range segments, struct cvl_value descriptor,
                           struct cvl_value *some) {
   const struct superop *op = s->of->op;
   for (uint32_t i = 0; i < op->param_count; i++) {
@@ -376,13 +377,13 @@ static bool scan_both(struct cvl_context *c, const struct scanning *s,
                       const struct cvl_value *before, struct cvl_value *out) {
   const struct superop *op = s->of->op;
   const struct pieces *p = &s->own;
-  const struct range head = {0, s->head}, rest = {s->head, p->block.n - s->head};
+  const struct mpi_range head = {0, s->head}, rest = {s->head, p->block.n - s->head};
   struct cvl_value *some = mpi_alloc(c, op->param_count * sizeof *some);
   struct cvl_value of_rest[SUPEROP_COLUMNS_MAX];
-  some_operands(c, s, in, head, (struct range){0, 1}, cvl_one_segment(s->head), some);
+  some_operands(c, s, in, head, (struct mpi_range){0, 1}, cvl_one_segment(s->head), some);
   bool good = combine_scan_run_kernel(c, s, op, kernel, some, before, out);
   if (good) {
-    some_operands(c, s, in, rest, (struct range){1, p->segments.n - 1},
+    some_operands(c, s, in, rest, (struct mpi_range){1, p->segments.n - 1},
                   beginning_segments(c, s), some);
     good = combine_scan_run_kernel(c, s, op, kernel, some, NULL, of_rest);
     if (!good) inner_drop(c, out, op->output_count);

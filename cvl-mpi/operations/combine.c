@@ -22,7 +22,7 @@ struct part {
 /* Returns the part in a rank's block of the segment that crosses into it; empty if there is
  * none. */
 static struct part combine_head_of(const struct view *v, unsigned rank) {
-  const struct range block = distribution_range(v->at, rank);
+  const struct mpi_range block = distribution_range(v->at, rank);
   const struct border *b = &v->borders[rank];
   const uint64_t end = block.first + block.n;
   if (!view_comes_in(v, rank)) return (struct part){0, 0};
@@ -32,7 +32,7 @@ static struct part combine_head_of(const struct view *v, unsigned rank) {
 /* Returns the part of a segment that begins in a rank's block and goes on behind it; empty if
  * there is none. */
 static struct part tail_of(const struct view *v, unsigned rank) {
-  const struct range block = distribution_range(v->at, rank);
+  const struct mpi_range block = distribution_range(v->at, rank);
   const struct border *b = &v->borders[rank + 1];
   if (!view_goes_on(v, rank) || b->begin < block.first) return (struct part){0, 0};
   return (struct part){0, block.first + block.n - b->begin};
@@ -61,14 +61,14 @@ static uint64_t subtrees(struct part p, uint8_t *levels, int64_t *lengths) {
 /* ---- one reduction ---- */
 
 struct combining {
-  const struct combination *of;
+  const struct mpi_combination *of;
   const struct view *view;
   uint64_t head, middle, tail; /* numbers of subtrees of the first segment, of whole segments,
                                   and of subtrees of the last */
   uint64_t first_whole;        /* index of the first whole one in view->segments */
 };
 
-static struct combining combining_of(struct cvl_context *c, const struct combination *of,
+static struct combining combining_of(struct cvl_context *c, const struct mpi_combination *of,
                                      const struct view *v) {
   struct combining m = {.of = of, .view = v};
   const struct part tail = tail_of(v, c->rank);
@@ -133,7 +133,7 @@ static struct cvl_value identities_of(struct cvl_context *c, const struct combin
 /* Runs the kernel on operands, which it takes. Returns an owned result for each column, or
  * false if they are poisoned. After a fault in an earlier step the kernel is not run: what an
  * ASSERT proves, of divisors for example, does not hold then. */
-static bool combine_run_kernel(struct cvl_context *c, const struct combination *of,
+static bool combine_run_kernel(struct cvl_context *c, const struct mpi_combination *of,
                                struct cvl_value *in, struct cvl_value *out) {
   const struct superop *op = of->op;
   bool poisoned = c->faults > c->faults_before;
@@ -158,8 +158,8 @@ struct fold {
   bool poisoned;
 };
 
-static size_t combine_column_bytes(const struct cvl_context *c, const struct combination *of,
-                                   uint32_t i) {
+static size_t combine_column_bytes(const struct cvl_context *c,
+                                   const struct mpi_combination *of, uint32_t i) {
   const struct superop *op = of->op;
   return elem_info(superop_elem((enum superop_kind)op->kinds[op->outputs[i]], c->int_elem,
                                 c->float_elem))
@@ -167,7 +167,7 @@ static size_t combine_column_bytes(const struct cvl_context *c, const struct com
 }
 
 /* Finds operands that stand for the n elements, in segments of these lengths. */
-static void fold_operands(struct cvl_context *c, const struct combination *of,
+static void fold_operands(struct cvl_context *c, const struct mpi_combination *of,
                           const struct fold *f, const int64_t *lengths, uint64_t segments,
                           struct cvl_value *in) {
   const struct superop *op = of->op;
@@ -195,8 +195,8 @@ static void fold_operands(struct cvl_context *c, const struct combination *of,
 }
 
 /* Reduces segments of subtrees; the results are the subtrees that are left. */
-static void fold_segments(struct cvl_context *c, const struct combination *of, struct fold *f,
-                          const int64_t *lengths, uint64_t segments) {
+static void fold_segments(struct cvl_context *c, const struct mpi_combination *of,
+                          struct fold *f, const int64_t *lengths, uint64_t segments) {
   const struct superop *op = of->op;
   struct cvl_value *in = mpi_alloc(c, (op->param_count + 1) * sizeof *in);
   struct cvl_value *out = mpi_alloc(c, (op->output_count + 1) * sizeof *out);
@@ -227,7 +227,7 @@ static bool join_halves(const struct fold *f, uint8_t *levels, int64_t *lengths,
   return *n < f->n;
 }
 
-static void fold_all(struct cvl_context *c, const struct combination *of, struct fold *f) {
+static void fold_all(struct cvl_context *c, const struct mpi_combination *of, struct fold *f) {
   uint8_t *levels = mpi_alloc(c, f->n + 1);
   int64_t *lengths = mpi_alloc(c, (f->n + 1) * sizeof *lengths);
   uint64_t n;
@@ -299,7 +299,7 @@ static struct fold fold_new(struct cvl_context *c, const struct combining *m, ui
   return f;
 }
 
-static void fold_free(struct cvl_context *c, const struct combination *of, struct fold *f) {
+static void fold_free(struct cvl_context *c, const struct mpi_combination *of, struct fold *f) {
   for (uint32_t i = 0; i < of->op->output_count; i++) mpi_free(c, f->columns[i]);
   mpi_free(c, f->columns);
   mpi_free(c, f->levels);
@@ -320,8 +320,8 @@ static void combine_ranks(struct cvl_context *c, const struct combining *m,
 
 /* ---- the whole ---- */
 
-void combine_reduce(struct cvl_context *c, const struct combination *of, const struct view *v,
-                    struct cvl_value *in, struct cvl_value *out) {
+void combine_reduce(struct cvl_context *c, const struct mpi_combination *of,
+                    const struct view *v, struct cvl_value *in, struct cvl_value *out) {
   const struct combining m = combining_of(c, of, v);
   const struct superop *op = of->op;
   for (uint32_t i = 0; i < op->param_count; i++) {

@@ -6,7 +6,7 @@
 #include "cvl/superop.h"
 
 /* A superoperator that is one combination of reductions, with its constants. */
-struct combination {
+struct mpi_combination {
   const struct superop *op;
   struct cvl_kernel *inner; /* the kernel of the inner back end; NULL: that executes the
                                nodes one by one */
@@ -23,7 +23,7 @@ struct combination {
  *    out  for each output the segments that begin on this rank, not owned; CVL_NOTHING:
  * poisoned
  */
-void combine_reduce(struct cvl_context *, const struct combination *, const struct view *,
+void combine_reduce(struct cvl_context *, const struct mpi_combination *, const struct view *,
                     struct cvl_value *in, struct cvl_value *out);
 
 #endif

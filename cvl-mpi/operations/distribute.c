@@ -162,9 +162,9 @@ static struct cvl_value own_operand(struct cvl_context *c, uint64_t site, struct
   const struct cvl_value *v = &x->d->operands[p];
   if (x->d->sizes[p] == CVL_SHARED) return retained(c, move_whole(c, site, v));
   const uint64_t *position = positions_of(c, x, p);
-  struct range *ranges = mpi_alloc(c, c->ranks * sizeof *ranges);
+  struct mpi_range *ranges = mpi_alloc(c, c->ranks * sizeof *ranges);
   for (unsigned r = 0; r < c->ranks; r++)
-    ranges[r] = (struct range){position[r], position[r + 1] - position[r]};
+    ranges[r] = (struct mpi_range){position[r], position[r + 1] - position[r]};
   const struct cvl_value own = distribute_is_segdes(v) ? segdes_segments(c, site, v, ranges)
                                                        : move_ranges(c, site, v, ranges);
   mpi_free(c, ranges);

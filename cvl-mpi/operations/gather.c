@@ -19,7 +19,7 @@ struct wanted {
 struct gather {
   struct permutation *p;
   struct host_elements values; /* elements of this rank's block of the source */
-  struct range own;            /* the range of that block */
+  struct mpi_range own;        /* the range of that block */
   bool poisoned;               /* this rank's result is poisoned */
   struct wanted *wanted; /* for all elements of the source; NULL: requests list positions */
   uint64_t *asked; /* for each rank: twice the number of elements, plus 1 if the request is
@@ -47,7 +47,7 @@ static uint64_t gather_words_of(uint64_t bits) {
 static bool gather_mark(struct cvl_context *c, const struct gather *g,
                         const struct reading *r) {
   const struct permutation *p = g->p;
-  const struct range s = p->view->segments;
+  const struct mpi_range s = p->view->segments;
   uint64_t i = 0;
   for (uint64_t k = 0; k < s.n; k++) {
     const uint64_t end = i + view_within(p->view, s.first + k, p->block);
@@ -131,7 +131,7 @@ static uint64_t request_bytes(const struct permutation *p, uint64_t asked, uint6
 }
 
 /* Returns word w of the bits of a block, counted from the block's first element. */
-static uint64_t gather_word_of(const struct gather *g, struct range block, uint64_t w) {
+static uint64_t gather_word_of(const struct gather *g, struct mpi_range block, uint64_t w) {
   const struct wanted *from = g->wanted + block.first / BITS + w;
   const unsigned shift = block.first % BITS;
   const uint64_t left = block.n - w * BITS;
@@ -141,7 +141,7 @@ static uint64_t gather_word_of(const struct gather *g, struct range block, uint6
 }
 
 /* Writes the request to the rank that has this block, as bits or positions. */
-static void put_request(const struct gather *g, bool bits, struct range block, char *to) {
+static void put_request(const struct gather *g, bool bits, struct mpi_range block, char *to) {
   uint64_t k = 0;
   for (uint64_t w = 0; w < gather_words_of(block.n); w++) {
     uint64_t word = gather_word_of(g, block, w);
@@ -169,7 +169,7 @@ static void set_data(const struct cvl_context *c, struct comm_block *b, char *da
 static char *requests_of(struct cvl_context *c, const struct gather *g) {
   char *all = mpi_try_alloc(c, g->p->site, gather_sum_of(c, g->send)), *to = all;
   for (unsigned r = 0; all && r < c->ranks; r++) {
-    const struct range block = distribution_range(g->p->far_at, r);
+    const struct mpi_range block = distribution_range(g->p->far_at, r);
     if (g->send[r].bytes > 0) put_request(g, as_bits(g->asked[r]), block, to);
     to += g->send[r].bytes;
   }

@@ -8,7 +8,7 @@
 /* Returns an operand's elements for the segments that each rank's block touches. */
 static struct cvl_value touched(struct cvl_context *c, uint64_t site, const struct cvl_value *v,
                                 const struct view *view) {
-  struct range *ranges = view_ranges(c, view);
+  struct mpi_range *ranges = view_ranges(c, view);
   const struct cvl_value moved = move_ranges(c, site, v, ranges);
   mpi_free(c, ranges);
   return moved;

@@ -86,7 +86,7 @@ static void add_behind(const struct cvl_context *c, const struct ends *e, int64_
 
 /* Returns the descriptor, with each segment's count on the rank where the segment begins. */
 static struct cvl_value pack_descriptor(struct cvl_context *c, uint64_t site, struct ends *e) {
-  const struct range owned = view_owned(&e->view, c->rank);
+  const struct mpi_range owned = view_owned(&e->view, c->rank);
   const uint64_t before = view_segments(&e->view, c->rank).n - owned.n;
   uint64_t *sums = sums_of(c, e);
   if (e->mine && owned.n > 0) {

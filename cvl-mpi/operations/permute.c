@@ -53,7 +53,7 @@ void fault_index(struct cvl_context *c, const struct permutation *p, uint64_t k,
 
 static bool fill_positions(struct cvl_context *c, const struct permutation *p,
                            const struct reading *r) {
-  const struct range s = p->view->segments;
+  const struct mpi_range s = p->view->segments;
   uint64_t i = 0;
   for (uint64_t k = 0; k < s.n; k++) {
     const uint64_t end = i + view_within(p->view, s.first + k, p->block);
@@ -240,9 +240,9 @@ static struct cvl_value permute_scatter(struct cvl_context *c, struct permutatio
 /* ---- gathers where every rank can get all elements that it may want ---- */
 
 /* Returns the elements of each rank's segments; NULL if they are too many. */
-static struct range *near_elements(struct cvl_context *c, const struct permutation *p,
-                                   const struct range *segments) {
-  struct range *elements = mpi_alloc(c, c->ranks * sizeof *elements);
+static struct mpi_range *near_elements(struct cvl_context *c, const struct permutation *p,
+                                       const struct mpi_range *segments) {
+  struct mpi_range *elements = mpi_alloc(c, c->ranks * sizeof *elements);
   memcpy(elements, segments, c->ranks * sizeof *elements);
   segdes_ranges(c, p->far, elements);
   if (within_share(c, elements, p->near->total)) return elements;
@@ -257,11 +257,11 @@ static struct cvl_value flags_of_block(struct cvl_context *c, const struct permu
 
 /* Gathers on each rank from those elements. */
 static struct cvl_value gather_near(struct cvl_context *c, const struct permutation *p,
-                                    const struct range *segments,
-                                    const struct range *elements) {
+                                    const struct mpi_range *segments,
+                                    const struct mpi_range *elements) {
   const bool one = p->near->count == 1, flagged = p->a->flags.form != CVL_NOTHING;
   const bool present[CALL_OPERANDS] = {true, true, flagged, false, true, true};
-  const struct range block = distribution_range(p->at, c->rank);
+  const struct mpi_range block = distribution_range(p->at, c->rank);
   struct cvl_value out[CALL_RESULTS];
   const struct cvl_call inner = {.kind = CALL_PERMUTE,
                                  .op = p->op,
@@ -279,8 +279,9 @@ static struct cvl_value gather_near(struct cvl_context *c, const struct permutat
 /* Returns false if sources are far. */
 static bool permute_try_near(struct cvl_context *c, const struct permutation *p,
                              struct cvl_value *out) {
-  struct range *segments = p->near->count == 1 ? ranges_same(c, 0, 1) : view_ranges(c, p->view);
-  struct range *elements = near_elements(c, p, segments);
+  struct mpi_range *segments =
+      p->near->count == 1 ? ranges_same(c, 0, 1) : view_ranges(c, p->view);
+  struct mpi_range *elements = near_elements(c, p, segments);
   if (elements) *out = gather_near(c, p, segments, elements);
   mpi_free(c, segments);
   mpi_free(c, elements);
@@ -301,7 +302,7 @@ static bool on_all_ranks(const struct cvl_context *c, const struct cvl_permute *
 
 /* Returns where the segments of this rank's block begin in `far`. */
 static uint64_t *find_begin(struct cvl_context *c, const struct permutation *p) {
-  struct range *ranges = view_ranges(c, p->view);
+  struct mpi_range *ranges = view_ranges(c, p->view);
   uint64_t *begin = segdes_offsets(c, p->site, p->far, ranges);
   mpi_free(c, ranges);
   return begin;

@@ -16,7 +16,7 @@ struct permutation {
   const struct view *view;       /* view of `near` */
   uint64_t *begin; /* positions in `far` where the segments of this rank's block begin */
   struct distribution *at, *far_at; /* distributions of the elements of `near` and `far` */
-  struct range block;               /* this rank's block of `at` */
+  struct mpi_range block;           /* this rank's block of `at` */
   size_t bytes;                     /* size of an element */
   size_t wide;                      /* bytes of a position within a block */
   int64_t *positions; /* for each element of the block the position in `far`, or NOT_SENT; NULL:

@@ -83,7 +83,7 @@ static struct superop_node *derive_nodes(struct combine_scan *s, uint16_t op) {
 
 /* Returns false if there would be too many values. */
 static bool scan_kernels_derive(struct cvl_context *c, struct combine_scan *s, uint16_t op,
-                                struct derived *d) {
+                                struct derived_kernels *d) {
   uint32_t *outputs = arena_alloc(&s->arena, s->at.count * sizeof *outputs), node;
   const char *why;
   for (uint32_t k = 0; k < s->at.count; k++)

@@ -8,7 +8,7 @@
 
 /* A superoperator derived from the scan. Its own parameters follow those of the scan: an
  * identity for each column, which nobody reads, and the descriptor. */
-struct derived {
+struct derived_kernels {
   struct superop op;
   struct cvl_kernel *kernel; /* the kernel of the inner back end; NULL: there was no memory */
 };
@@ -22,9 +22,9 @@ struct combine_scan {
    * constant, or none). */
   uint32_t param[SUPEROP_COLUMNS_MAX], identity[SUPEROP_COLUMNS_MAX];
   enum cvl_elem elem[SUPEROP_COLUMNS_MAX];
-  struct derived totals, before; /* the reduction, and the exclusive scan */
-  struct cvl_kernel *in_blocks;  /* `before` prepared for this back end, when it is first
-                                    wanted */
+  struct derived_kernels totals, before; /* the reduction, and the exclusive scan */
+  struct cvl_kernel *in_blocks; /* `before` prepared for this back end, when it is first
+                                   wanted */
 };
 
 static inline struct cvl_value zero_of(enum cvl_elem elem) {

@@ -29,7 +29,7 @@ static struct cvl_value scan_total_of(struct cvl_context *c, uint64_t site, enum
 static struct cvl_value last_total(struct cvl_context *c, uint64_t site,
                                    const struct cvl_call *call, const struct view *view,
                                    const struct cvl_value *v) {
-  const struct range block = distribution_range(view->at, c->rank), s = view->segments;
+  const struct mpi_range block = distribution_range(view->at, c->rank), s = view->segments;
   if (s.n == 0 || block.n == 0) return nothing();
   const uint64_t begin = larger(view_offset(view, s.first + s.n - 1), block.first);
   const uint64_t n = block.first + block.n - begin;
@@ -83,7 +83,7 @@ static struct cvl_value scan_behind(struct cvl_context *c, uint64_t site,
 
 /* Returns the descriptor of the block's segments, with the first one element longer. */
 static struct cvl_value longer(struct cvl_context *c, uint64_t site, const struct view *view) {
-  const struct range block = distribution_range(view->at, c->rank), s = view->segments;
+  const struct mpi_range block = distribution_range(view->at, c->rank), s = view->segments;
   int64_t *lengths = mpi_try_alloc(c, site, s.n * sizeof *lengths);
   struct cvl_value out = nothing();
   if (!lengths) return out;

@@ -15,7 +15,7 @@ struct sorting {
   const struct cvl_call *call;
   uint64_t site;
   const struct view *view;
-  struct range block;
+  struct mpi_range block;
   size_t bytes;
   uint64_t *out, *in; /* numbers of elements that go to each rank, and come from each */
 };
@@ -177,7 +177,7 @@ static struct cvl_value ranked(struct cvl_context *c, struct sorting *s, struct 
 /* Checks that no segment has more elements than INTs can count. */
 static bool sort_ranks_fit(struct cvl_context *c, const struct sorting *s) {
   const uint64_t most = c->int_elem == CVL_I32 ? INT32_MAX : INT64_MAX;
-  const struct range segments = s->view->segments;
+  const struct mpi_range segments = s->view->segments;
   bool fit = true;
   if (s->view->at->n <= most) return true;
   for (uint64_t k = segments.first; fit && k < segments.first + segments.n; k++) {

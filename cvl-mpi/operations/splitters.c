@@ -57,7 +57,7 @@ static void measure_pieces(struct cvl_context *c, const struct splitters *s, str
   g->length = mpi_alloc(c, 2 * s->ranks * sizeof *g->length);
   g->start = g->length + s->ranks;
   for (unsigned r = 0; r < s->ranks; r++) {
-    const struct range block = distribution_range(s->view->at, r);
+    const struct mpi_range block = distribution_range(s->view->at, r);
     const uint64_t begin = g->segment.begin;
     g->length[r] = within_block(begin, g->segment.end, block);
     g->start[r] = begin > block.first ? begin - block.first : 0;
@@ -300,7 +300,7 @@ static bool splitters_round_of(struct cvl_context *c, struct splitters *s,
 
 /* ---- the cuts ---- */
 
-static uint64_t clamped(uint64_t position, struct range block) {
+static uint64_t clamped(uint64_t position, struct mpi_range block) {
   if (position < block.first) return 0;
   return position - block.first < block.n ? position - block.first : block.n;
 }

@@ -180,7 +180,7 @@ struct run {
   struct distribution *at;    /* distribution of the domain's positions */
   struct cvl_segdes **segdes; /* for parameters that are descriptors */
   struct one_segment *ones; /* their memory, if they are of one segment and kept in the value */
-  struct range **far; /* for parameters of NEED_FAR: each rank's elements of the sources */
+  struct mpi_range **far; /* for parameters of NEED_FAR: each rank's elements of the sources */
   struct cvl_value *in, *out; /* values of the inner back end */
 };
 
@@ -285,7 +285,8 @@ static bool is_one(const struct run *r, uint32_t segdes) {
 }
 
 /* Returns the segments of each rank's block. */
-static struct range *segments_of(struct cvl_context *c, const struct run *r, uint32_t segdes) {
+static struct mpi_range *segments_of(struct cvl_context *c, const struct run *r,
+                                     uint32_t segdes) {
   return is_one(r, segdes) ? ranges_same(c, 0, 1) : view_ranges(c, view_of(c, r, segdes));
 }
 
@@ -306,10 +307,11 @@ static bool has_windows(struct cvl_context *c, const struct run *r) {
 }
 
 /* Returns, for each rank, the range of elements of source i that it wants. */
-static struct range *window_elements(struct cvl_context *c, const struct run *r, uint32_t i) {
+static struct mpi_range *window_elements(struct cvl_context *c, const struct run *r,
+                                         uint32_t i) {
   const uint64_t low = (uint64_t)r->form->fit->low,
                  high = (uint64_t)superops_param_of(r, i)->high;
-  struct range *ranges = ranges_of_blocks(c, r->at);
+  struct mpi_range *ranges = ranges_of_blocks(c, r->at);
   for (unsigned k = 0; k < c->ranks; k++) {
     ranges[k].first += low;
     if (ranges[k].n > 0) ranges[k].n += high - low;
@@ -318,10 +320,10 @@ static struct range *window_elements(struct cvl_context *c, const struct run *r,
 }
 
 /* Returns the elements of each rank's segments of source descriptor i. */
-static struct range *superops_elements_of(struct cvl_context *c, const struct run *r,
-                                          uint32_t i) {
+static struct mpi_range *superops_elements_of(struct cvl_context *c, const struct run *r,
+                                              uint32_t i) {
   if (r->windows && superops_param_of(r, i)->window) return window_elements(c, r, i);
-  struct range *ranges = segments_of(c, r, superops_param_of(r, i)->segdes);
+  struct mpi_range *ranges = segments_of(c, r, superops_param_of(r, i)->segdes);
   segdes_ranges(c, r->segdes[i], ranges);
   return ranges;
 }
@@ -352,7 +354,7 @@ static bool occurs_once(const struct run *r, uint32_t i) {
 
 static struct cvl_value segments_operand(struct cvl_context *c, const struct run *r,
                                          uint32_t segdes, const struct cvl_value *v) {
-  struct range *ranges = segments_of(c, r, segdes);
+  struct mpi_range *ranges = segments_of(c, r, segdes);
   const struct cvl_value moved = move_ranges(c, r->site, v, ranges);
   mpi_free(c, ranges);
   return moved;
@@ -370,7 +372,7 @@ static struct cvl_value segdes_operand(struct cvl_context *c, const struct run *
 static struct cvl_value far_operand(struct cvl_context *c, const struct run *r, uint32_t i) {
   if (r->windows && superops_param_of(r, i)->window)
     return cvl_one_segment(r->far[i][c->rank].n);
-  struct range *ranges = segments_of(c, r, superops_param_of(r, i)->segdes);
+  struct mpi_range *ranges = segments_of(c, r, superops_param_of(r, i)->segdes);
   const struct cvl_value made = segdes_segments(c, r->site, superops_value_of(r, i), ranges);
   mpi_free(c, ranges);
   return made;
@@ -550,7 +552,7 @@ static struct cvl_value combination_operand(struct cvl_context *c, const struct 
                                             const struct view *v, uint32_t i) {
   const enum need need = (enum need)superops_param_of(r, i)->need;
   if (need == NEED_SEGMENTS) {
-    struct range *ranges = view_ranges(c, v);
+    struct mpi_range *ranges = view_ranges(c, v);
     const struct cvl_value moved = move_ranges(c, r->site, superops_value_of(r, i), ranges);
     mpi_free(c, ranges);
     return moved;
@@ -562,7 +564,7 @@ static struct cvl_value combination_operand(struct cvl_context *c, const struct 
  * poisoned. */
 static bool superops_run_combination(struct cvl_context *c, const struct run *r,
                                      struct cvl_value *outs) {
-  const struct combination of = {op_of(r), r->form->inner, r->site, r->k->column};
+  const struct mpi_combination of = {op_of(r), r->form->inner, r->site, r->k->column};
   const struct view *v = view_of(c, r, r->k->pieces);
   if (!v) return false;
   for (uint32_t i = 0; i < op_of(r)->param_count; i++)

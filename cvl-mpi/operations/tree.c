@@ -123,7 +123,8 @@ struct scanning {
   const struct view *view;
   struct combining f;
   enum cvl_elem elem;
-  struct range block, segments; /* this rank's; `segments` are those that its block touches */
+  struct mpi_range block,
+      segments;        /* this rank's; `segments` are those that its block touches */
   uint64_t head, tail; /* elements of a first segment that began before the block, and of
                           another last one that goes on behind it */
   struct cvl_value v;  /* inner elements of the block */
@@ -135,7 +136,7 @@ struct scanning {
  * false if there are none. */
 static bool goes_on(const struct scanning *s, unsigned rank, uint64_t *segment, uint64_t *first,
                     uint64_t *tiles) {
-  const struct range block = distribution_range(s->view->at, rank);
+  const struct mpi_range block = distribution_range(s->view->at, rank);
   const struct border *behind = &s->view->borders[rank + 1];
   if (!view_goes_on(s->view, rank)) return false;
   *segment = behind->first - 1;
@@ -279,7 +280,7 @@ static void levels_before(struct cvl_context *c, const struct scanning *s,
 /* ---- the block ---- */
 
 static void tree_measure(const struct cvl_context *c, struct scanning *s) {
-  const struct range all = s->segments;
+  const struct mpi_range all = s->segments;
   if (view_comes_in(s->view, c->rank)) s->head = view_within(s->view, all.first, s->block);
   const bool apart = all.n > 1 || s->head == 0;
   if (view_goes_on(s->view, c->rank) && apart)

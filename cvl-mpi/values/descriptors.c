@@ -32,7 +32,7 @@ static void fault_length(struct cvl_context *c, uint64_t site, enum cvl_error_ki
 /* The sum of lengths that are poisoned or negative. */
 static const uint64_t BAD = UINT64_MAX;
 
-static uint64_t sum_block(struct range block, const int64_t *lengths) {
+static uint64_t sum_block(struct mpi_range block, const int64_t *lengths) {
   uint64_t sum = 0;
   for (uint64_t k = 0; lengths && k < block.n; k++) {
     if (lengths[k] < 0) return BAD;
@@ -43,7 +43,7 @@ static uint64_t sum_block(struct range block, const int64_t *lengths) {
 
 /* Records the fault of the first length of a block that is negative, or makes the sum of all
  * too large. */
-static void find_fault(struct cvl_context *c, uint64_t site, struct range block,
+static void find_fault(struct cvl_context *c, uint64_t site, struct mpi_range block,
                        const int64_t *lengths, uint64_t before) {
   for (uint64_t k = 0; k < block.n; k++) {
     const bool negative = lengths[k] < 0;
@@ -57,7 +57,7 @@ static void find_fault(struct cvl_context *c, uint64_t site, struct range block,
 
 /* Finds where the blocks of all ranks begin, and the end. Returns false, on all ranks, if
  * lengths are poisoned or wrong; then the end is 0. */
-static bool find_base(struct cvl_context *c, uint64_t site, struct range block,
+static bool find_base(struct cvl_context *c, uint64_t site, struct mpi_range block,
                       const int64_t *lengths, const uint64_t *sums, uint64_t *base) {
   uint64_t mine = sums ? 0 : sum_block(block, lengths);
   uint64_t *all = mpi_alloc(c, c->ranks * sizeof *all);
@@ -109,7 +109,7 @@ static void descriptors_hold(struct cvl_context *c, struct cvl_segdes *d,
  * runs out on any rank. */
 static bool hold_elsewhere(struct cvl_context *c, uint64_t site, struct cvl_segdes *d,
                            struct distribution *held) {
-  struct range *ranges = ranges_of_blocks(c, held);
+  struct mpi_range *ranges = ranges_of_blocks(c, held);
   uint64_t *offset = segdes_offsets(c, site, d, ranges);
   uint64_t *base = mpi_alloc(c, (c->ranks + 1) * sizeof *base);
   mpi_free(c, ranges);
@@ -141,7 +141,7 @@ static struct cvl_value inner_descriptor(struct cvl_context *c, uint64_t site, u
 
 /* Gives all offsets of a descriptor of few segments to every rank. */
 static void hold_whole(struct cvl_context *c, uint64_t site, struct cvl_segdes *d) {
-  struct range *ranges = ranges_same(c, 0, d->count);
+  struct mpi_range *ranges = ranges_same(c, 0, d->count);
   uint64_t *offset = segdes_offsets(c, site, d, ranges);
   d->whole = inner_descriptor(c, site, d->count, offset);
   have_all(c, d->whole.form != CVL_NOTHING);
@@ -154,7 +154,7 @@ struct cvl_value segdes_of_lengths(struct cvl_context *c, uint64_t site,
                                    struct distribution *held, int64_t *lengths,
                                    const uint64_t *sums) {
   struct cvl_segdes d = {.count = held->n, .held = held};
-  const struct range block = distribution_range(held, c->rank);
+  const struct mpi_range block = distribution_range(held, c->rank);
   d.base = mpi_alloc(c, (c->ranks + 1) * sizeof *d.base);
   bool good = find_base(c, site, block, lengths, sums, d.base);
   d.total = d.base[c->ranks];
@@ -197,7 +197,7 @@ void segdes_is_one(struct cvl_context *c, struct cvl_segdes *d) {
 /* Returns the lengths of the segments `wanted` of an inner descriptor, with room for one more;
  * NULL: poisoned. */
 static int64_t *descriptors_read_lengths(struct cvl_context *c, uint64_t site,
-                                         const struct cvl_value *d, struct range wanted) {
+                                         const struct cvl_value *d, struct mpi_range wanted) {
   if (d->form == CVL_NOTHING) return NULL;
   int64_t *lengths = mpi_try_alloc(c, site, (wanted.n + 1) * sizeof *lengths);
   if (!lengths || wanted.n == 0) return lengths;
@@ -230,7 +230,8 @@ struct cvl_segdes *segdes_of(const struct cvl_value *d, struct one_segment *one)
 /* Exchanges follow from the lengths, so all ranks have them, or all act as if none had. */
 bool segdes_is_known(struct cvl_context *c, uint64_t site, struct cvl_segdes *d) {
   if (d->offset || d->poisoned) return !d->poisoned;
-  int64_t *lengths = descriptors_read_lengths(c, site, &d->whole, (struct range){0, d->count});
+  int64_t *lengths =
+      descriptors_read_lengths(c, site, &d->whole, (struct mpi_range){0, d->count});
   const bool have = have_all(c, lengths != NULL);
   if (c->armed ? all_true(c, have) : have) {
     d->offset = offsets_in_place(lengths, d->count, 0);
@@ -243,32 +244,33 @@ bool segdes_is_known(struct cvl_context *c, uint64_t site, struct cvl_segdes *d)
 
 /* ---- offsets on other ranks ---- */
 
-static struct range common(struct range a, uint64_t first, uint64_t end) {
+static struct mpi_range common(struct mpi_range a, uint64_t first, uint64_t end) {
   const uint64_t from = a.first > first ? a.first : first;
   const uint64_t to = a.first + a.n < end ? a.first + a.n : end;
-  return (struct range){from, from < to ? to - from : 0};
+  return (struct mpi_range){from, from < to ? to - from : 0};
 }
 
 /* Returns which offsets a rank that has `held` sends for the segments `wanted`, which does not
  * include the total. */
-static struct range descriptors_sent(struct range held, struct range wanted) {
+static struct mpi_range descriptors_sent(struct mpi_range held, struct mpi_range wanted) {
   return common(held, wanted.first, wanted.first + wanted.n + 1);
 }
 
 /* Returns the part `within` of the words `of`, which begin at data. NULL stays NULL. */
-static struct comm_block words(uint64_t *data, struct range of, struct range within) {
+static struct comm_block words(uint64_t *data, struct mpi_range of, struct mpi_range within) {
   uint64_t *first = data && within.n > 0 ? data + (within.first - of.first) : data;
   return (struct comm_block){first, within.n * sizeof *data};
 }
 
 static void exchange_offsets(struct cvl_context *c, const struct cvl_segdes *d,
-                             const struct range *ranges, uint64_t *out) {
+                             const struct mpi_range *ranges, uint64_t *out) {
   struct comm_block *send = mpi_alloc(c, 2 * c->ranks * sizeof *send),
                     *receive = send + c->ranks;
-  const struct range own = distribution_range(d->held, c->rank);
+  const struct mpi_range own = distribution_range(d->held, c->rank);
   for (unsigned r = 0; r < c->ranks; r++) {
-    const struct range there = descriptors_sent(own, ranges[r]),
-                       here = descriptors_sent(distribution_range(d->held, r), ranges[c->rank]);
+    const struct mpi_range there = descriptors_sent(own, ranges[r]),
+                           here = descriptors_sent(distribution_range(d->held, r),
+                                                   ranges[c->rank]);
     send[r] = words(d->offset, own, there);
     receive[r] = words(out, ranges[c->rank], here);
   }
@@ -277,8 +279,8 @@ static void exchange_offsets(struct cvl_context *c, const struct cvl_segdes *d,
 }
 
 uint64_t *segdes_offsets(struct cvl_context *c, uint64_t site, const struct cvl_segdes *d,
-                         const struct range *ranges) {
-  const struct range mine = ranges[c->rank];
+                         const struct mpi_range *ranges) {
+  const struct mpi_range mine = ranges[c->rank];
   uint64_t *out = mpi_try_alloc(c, site, (mine.n + 1) * sizeof *out);
   if (d->held) {
     exchange_offsets(c, d, ranges, out);
@@ -312,7 +314,8 @@ void segdes_look_up(struct cvl_context *c, const struct cvl_segdes *d, uint64_t 
   for (uint64_t i = 0; i < n; i++) segments[i] = d->offset[segments[i]];
 }
 
-void segdes_ranges(struct cvl_context *c, const struct cvl_segdes *d, struct range *ranges) {
+void segdes_ranges(struct cvl_context *c, const struct cvl_segdes *d,
+                   struct mpi_range *ranges) {
   uint64_t *ends = mpi_alloc(c, 2 * c->ranks * sizeof *ends);
   for (unsigned r = 0; r < c->ranks; r++) {
     ends[2 * r] = ranges[r].first;
@@ -320,7 +323,7 @@ void segdes_ranges(struct cvl_context *c, const struct cvl_segdes *d, struct ran
   }
   segdes_look_up(c, d, 2 * c->ranks, ends);
   for (unsigned r = 0; r < c->ranks; r++)
-    ranges[r] = (struct range){ends[2 * r], ends[2 * r + 1] - ends[2 * r]};
+    ranges[r] = (struct mpi_range){ends[2 * r], ends[2 * r + 1] - ends[2 * r]};
   mpi_free(c, ends);
 }
 
@@ -329,8 +332,8 @@ bool segdes_is_held(const struct cvl_value *v) {
 }
 
 struct cvl_value segdes_segments(struct cvl_context *c, uint64_t site,
-                                 const struct cvl_value *v, const struct range *ranges) {
-  const struct range mine = ranges[c->rank];
+                                 const struct cvl_value *v, const struct mpi_range *ranges) {
+  const struct mpi_range mine = ranges[c->rank];
   if (!segdes_is_held(v)) return inner_slice(c, site, inner_of(v, false), mine.first, mine.n);
   uint64_t *offset = segdes_offsets(c, site, v->as.segdes, ranges);
   const struct cvl_value made = inner_descriptor(c, site, mine.n, offset);
@@ -341,7 +344,7 @@ struct cvl_value segdes_segments(struct cvl_context *c, uint64_t site,
 struct cvl_value segdes_everywhere(struct cvl_context *c, uint64_t site,
                                    const struct cvl_value *v) {
   if (!segdes_is_held(v)) return inner_of(v, false);
-  struct range *ranges = ranges_same(c, 0, mpi_count(v));
+  struct mpi_range *ranges = ranges_same(c, 0, mpi_count(v));
   const struct cvl_value made = segdes_segments(c, site, v, ranges);
   mpi_free(c, ranges);
   return made;
@@ -386,7 +389,7 @@ static bool narrowed(struct cvl_context *c, uint64_t site, uint64_t first, uint6
 bool lengths_call(struct cvl_context *c, uint64_t site, const struct cvl_value *v,
                   struct cvl_value *out) {
   const struct cvl_segdes *d = v->as.segdes;
-  const struct range own = distribution_range(d->held, c->rank);
+  const struct mpi_range own = distribution_range(d->held, c->rank);
   int64_t *lengths = mpi_try_alloc(c, site, own.n * sizeof *lengths);
   struct cvl_value local = nothing();
   for (uint64_t k = 0; lengths && k < own.n; k++)

@@ -65,14 +65,14 @@ void distribution_release(struct distribution *d) {
 
 /* ---- ranges of all ranks ---- */
 
-struct range *ranges_same(struct cvl_context *c, uint64_t first, uint64_t n) {
-  struct range *ranges = mpi_alloc(c, c->ranks * sizeof *ranges);
-  for (unsigned r = 0; r < c->ranks; r++) ranges[r] = (struct range){first, n};
+struct mpi_range *ranges_same(struct cvl_context *c, uint64_t first, uint64_t n) {
+  struct mpi_range *ranges = mpi_alloc(c, c->ranks * sizeof *ranges);
+  for (unsigned r = 0; r < c->ranks; r++) ranges[r] = (struct mpi_range){first, n};
   return ranges;
 }
 
-struct range *ranges_of_blocks(struct cvl_context *c, const struct distribution *at) {
-  struct range *ranges = mpi_alloc(c, c->ranks * sizeof *ranges);
+struct mpi_range *ranges_of_blocks(struct cvl_context *c, const struct distribution *at) {
+  struct mpi_range *ranges = mpi_alloc(c, c->ranks * sizeof *ranges);
   for (unsigned r = 0; r < c->ranks; r++) ranges[r] = distribution_range(at, r);
   return ranges;
 }
@@ -85,8 +85,8 @@ bool distribution_same(const struct distribution *a, const struct distribution *
   return memcmp(a->start, b->start, (a->ranks + 1) * sizeof *a->start) == 0;
 }
 
-struct range distribution_range(const struct distribution *d, unsigned rank) {
-  return (struct range){d->start[rank], d->start[rank + 1] - d->start[rank]};
+struct mpi_range distribution_range(const struct distribution *d, unsigned rank) {
+  return (struct mpi_range){d->start[rank], d->start[rank + 1] - d->start[rank]};
 }
 
 unsigned distribution_owner(const struct distribution *d, uint64_t position) {
@@ -110,7 +110,7 @@ bool distribution_is_skewed(const struct cvl_context *c, const struct distributi
   return false;
 }
 
-bool within_share(const struct cvl_context *c, const struct range *ranges, uint64_t n) {
+bool within_share(const struct cvl_context *c, const struct mpi_range *ranges, uint64_t n) {
   for (unsigned r = 0; r < c->ranks; r++) {
     if (ranges[r].n > n / c->ranks + c->grain) return false;
   }

@@ -13,9 +13,9 @@ static struct distribution *where(struct cvl_context *c, uint64_t n) {
   return is_whole(c, n) ? NULL : distribution_canonical(c, n);
 }
 
-static struct range hosts_block_of(const struct cvl_context *c, const struct distribution *at,
-                                   uint64_t n) {
-  return at ? distribution_range(at, c->rank) : (struct range){0, n};
+static struct mpi_range hosts_block_of(const struct cvl_context *c,
+                                       const struct distribution *at, uint64_t n) {
+  return at ? distribution_range(at, c->rank) : (struct mpi_range){0, n};
 }
 
 bool mpi_from_host(struct cvl_context *c, uint64_t site, enum cvl_elem elem, uint64_t n,
@@ -26,7 +26,7 @@ bool mpi_from_host(struct cvl_context *c, uint64_t site, enum cvl_elem elem, uin
     return true;
   }
   struct distribution *at = where(c, n);
-  const struct range mine = hosts_block_of(c, at, n);
+  const struct mpi_range mine = hosts_block_of(c, at, n);
   const char *from =
       mine.first ? (const char *)data + mine.first * elem_info(elem)->bytes : data;
   struct cvl_value local;
@@ -39,7 +39,7 @@ bool mpi_from_host(struct cvl_context *c, uint64_t site, enum cvl_elem elem, uin
 bool mpi_import(struct cvl_context *c, uint64_t site, enum cvl_elem elem, uint64_t n,
                 const void *data, struct cvl_notice done, struct cvl_value *out) {
   struct distribution *at = where(c, n);
-  const struct range mine = hosts_block_of(c, at, n);
+  const struct mpi_range mine = hosts_block_of(c, at, n);
   const char *from =
       mine.first ? (const char *)data + mine.first * elem_info(elem)->bytes : data;
   struct cvl_value local;
@@ -69,7 +69,7 @@ bool mpi_segdes_from_host(struct cvl_context *c, uint64_t site, uint64_t n,
     *out = few_segments(c, site, n, lengths);
     return true;
   }
-  const struct range mine = distribution_range(at, c->rank);
+  const struct mpi_range mine = distribution_range(at, c->rank);
   int64_t *own = mpi_try_alloc(c, site, (mine.n + 1) * sizeof *own);
   if (own && mine.n > 0) memcpy(own, lengths + mine.first, mine.n * sizeof *own);
   *out = segdes_of_lengths(c, site, at, own, NULL);
@@ -101,7 +101,7 @@ bool mpi_to_host(struct cvl_context *c, const struct cvl_value *v, uint64_t firs
   comm_at(c->comm, "to_host", 0);
   if (!agree_on(c, v)) return false;
   if (!mpi_at(v) && !segdes_is_held(v)) return read_inner(c, inner_of(v, false), first, n, dst);
-  struct range *ranges = ranges_same(c, first, n);
+  struct mpi_range *ranges = ranges_same(c, first, n);
   const struct cvl_value there =
       mpi_at(v) ? move_ranges(c, c->site, v, ranges) : segdes_segments(c, c->site, v, ranges);
   const bool good = read_inner(c, there, 0, n, dst);
@@ -126,7 +126,7 @@ bool mpi_scalar(struct cvl_context *c, const struct cvl_value *v, struct cvl_val
 static struct cvl_value slice_held(struct cvl_context *c, uint64_t site,
                                    const struct cvl_segdes *d, uint64_t first, uint64_t n) {
   struct distribution *held = distribution_slice(c, d->held, first, n);
-  const struct range mine = distribution_range(held, c->rank);
+  const struct mpi_range mine = distribution_range(held, c->rank);
   int64_t *lengths = mpi_try_alloc(c, site, (mine.n + 1) * sizeof *lengths);
   const uint64_t *from = d->offset;
   if (mine.n > 0) from += first + mine.first - d->held->start[c->rank];
@@ -157,7 +157,7 @@ static bool hosts_slice_vector(struct cvl_context *c, uint64_t site, const struc
   struct cvl_value slice;
   uint64_t from = first;
   if (at) {
-    const struct range mine = distribution_range(mpi_at(v), c->rank);
+    const struct mpi_range mine = distribution_range(mpi_at(v), c->rank);
     from = first > mine.first ? first - mine.first : 0;
     if (from > mine.n) from = mine.n;
   }
@@ -193,10 +193,10 @@ bool mpi_allocate(struct cvl_context *c, uint64_t site, enum cvl_elem elem, uint
 }
 
 /* Returns each rank's block as a range of elements of v, when v is written from `first` on. */
-static struct range *blocks_within(struct cvl_context *c, const struct distribution *at,
-                                   uint64_t first, uint64_t n) {
+static struct mpi_range *blocks_within(struct cvl_context *c, const struct distribution *at,
+                                       uint64_t first, uint64_t n) {
   struct distribution *d = distribution_slice(c, at, first, n);
-  struct range *ranges = ranges_of_blocks(c, d);
+  struct mpi_range *ranges = ranges_of_blocks(c, d);
   distribution_release(d);
   return ranges;
 }
@@ -218,7 +218,7 @@ bool mpi_fill(struct cvl_context *c, uint64_t site, const struct cvl_value *targ
     fill_local(c, site, to, first, move_whole(c, site, v));
   } else {
     const uint64_t begin = to->at->start[c->rank];
-    struct range *ranges = blocks_within(c, to->at, first, mpi_length(v));
+    struct mpi_range *ranges = blocks_within(c, to->at, first, mpi_length(v));
     const struct cvl_value block = move_ranges(c, site, v, ranges);
     if (ranges[c->rank].n > 0) {
       fill_local(c, site, to, first > begin ? first - begin : 0, block);
@@ -258,7 +258,7 @@ static bool copy_lengths(struct cvl_context *c, uint64_t site, const struct cvl_
   struct one_segment one;
   struct cvl_segdes *d = segdes_of(v, &one);
   if (!segdes_is_known(c, site, d)) return false;
-  struct range *ranges = blocks_within(c, at, first, d->count);
+  struct mpi_range *ranges = blocks_within(c, at, first, d->count);
   const uint64_t n = ranges[c->rank].n;
   uint64_t *offset = segdes_offsets(c, site, d, ranges), begin = at->start[c->rank];
   int64_t *to = lengths && n > 0 ? lengths + (first > begin ? first - begin : 0) : lengths;

@@ -42,8 +42,9 @@ bool mpi_own_range(struct cvl_context *c, const struct cvl_value *v, uint64_t *f
   if (!agree_on(c, v)) return false;
   const struct distribution *at = lies_as(v);
   const uint64_t size = own_size_of(v);
-  const struct range all = c->rank == 0 ? (struct range){0, size} : (struct range){size, 0};
-  const struct range mine = at ? distribution_range(at, c->rank) : all;
+  const struct mpi_range all =
+      c->rank == 0 ? (struct mpi_range){0, size} : (struct mpi_range){size, 0};
+  const struct mpi_range mine = at ? distribution_range(at, c->rank) : all;
   *first = mine.first;
   *n = mine.n;
   return true;

@@ -8,9 +8,9 @@
 
 /* ---- queries ---- */
 
-struct range view_owned(const struct view *v, unsigned rank) {
+struct mpi_range view_owned(const struct view *v, unsigned rank) {
   const uint64_t first = v->borders[rank].first;
-  return (struct range){first, v->borders[rank + 1].first - first};
+  return (struct mpi_range){first, v->borders[rank + 1].first - first};
 }
 
 static bool views_is_within(const struct view *v, unsigned rank, unsigned border) {
@@ -26,23 +26,23 @@ bool view_goes_on(const struct view *v, unsigned rank) {
   return views_is_within(v, rank, rank + 1);
 }
 
-struct range view_segments(const struct view *v, unsigned rank) {
-  struct range s = view_owned(v, rank);
+struct mpi_range view_segments(const struct view *v, unsigned rank) {
+  struct mpi_range s = view_owned(v, rank);
   if (!view_comes_in(v, rank)) return s;
-  return (struct range){s.first - 1, s.n + 1};
+  return (struct mpi_range){s.first - 1, s.n + 1};
 }
 
 unsigned view_beginner(const struct view *v, unsigned rank) {
   const uint64_t k = view_segments(v, rank).first;
   while (rank-- > 0) {
-    const struct range owned = view_owned(v, rank);
+    const struct mpi_range owned = view_owned(v, rank);
     if (k >= owned.first && k - owned.first < owned.n) return rank;
   }
   return 0;
 }
 
-struct range *view_ranges(struct cvl_context *c, const struct view *v) {
-  struct range *ranges = mpi_alloc(c, c->ranks * sizeof *ranges);
+struct mpi_range *view_ranges(struct cvl_context *c, const struct view *v) {
+  struct mpi_range *ranges = mpi_alloc(c, c->ranks * sizeof *ranges);
   for (unsigned r = 0; r < c->ranks; r++) ranges[r] = view_segments(v, r);
   return ranges;
 }
@@ -64,13 +64,13 @@ uint64_t view_segment_at(const struct view *v, uint64_t position) {
   return low;
 }
 
-uint64_t within_block(uint64_t begin, uint64_t end, struct range block) {
+uint64_t within_block(uint64_t begin, uint64_t end, struct mpi_range block) {
   const uint64_t last = block.first + block.n;
   const uint64_t from = begin > block.first ? begin : block.first, to = end < last ? end : last;
   return from < to ? to - from : 0;
 }
 
-uint64_t view_within(const struct view *v, uint64_t k, struct range block) {
+uint64_t view_within(const struct view *v, uint64_t k, struct mpi_range block) {
   return within_block(view_offset(v, k), view_offset(v, k + 1), block);
 }
 
@@ -113,7 +113,7 @@ static unsigned holder_of(const struct cvl_segdes *d, uint64_t position) {
 static void gather_borders(struct cvl_context *c, const struct cvl_segdes *d,
                            const struct distribution *at, struct border *borders) {
   unsigned *holder = mpi_alloc(c, c->ranks * sizeof *holder);
-  const struct range own = distribution_range(d->held, c->rank);
+  const struct mpi_range own = distribution_range(d->held, c->rank);
   for (unsigned b = 1; b < c->ranks; b++) {
     holder[b] = holder_of(d, at->start[b]);
     if (holder[b] == c->rank) borders[b] = border_of(d->offset, own.first, own.n, at->start[b]);
@@ -184,7 +184,7 @@ static struct view *new_view(struct cvl_context *c, struct cvl_segdes *d,
 
 static struct cvl_value local_descriptor(struct cvl_context *c, uint64_t site,
                                          const struct view *v) {
-  const struct range s = v->segments, block = distribution_range(v->at, c->rank);
+  const struct mpi_range s = v->segments, block = distribution_range(v->at, c->rank);
   int64_t *lengths = mpi_try_alloc(c, site, s.n * sizeof *lengths);
   struct cvl_value local = nothing();
   if (!lengths) return local;
@@ -204,7 +204,7 @@ static bool bring_offsets(struct cvl_context *c, uint64_t site, const struct cvl
     v->offset = d->offset + v->segments.first;
     return true;
   }
-  struct range *ranges = view_ranges(c, v);
+  struct mpi_range *ranges = view_ranges(c, v);
   v->own = mpi_alloc(c, sizeof *v->own);
   *v->own = (struct shared_offsets){1, segdes_offsets(c, site, d, ranges)};
   v->offset = v->own->word;

@@ -12,7 +12,8 @@
 /* ---- descriptors ---- */
 
 /* Makes the segments of a form, for n elements, in a shape that keeps all of them. */
-static struct host_value computed_runs_of(struct suite *s, enum operand_form form, uint64_t n) {
+static struct host_value computed_runs_of(struct suite *s, enum suite_operand_form form,
+                                          uint64_t n) {
   static const enum shape shapes[][3] = {
       [ALL_EQUAL_ELEMENTS] = {SHAPE_ONE, SHAPE_ONE, SHAPE_ONE},
       [SPREAD_ONES] = {SHAPE_ONES, SHAPE_ONES, SHAPE_ONES},
@@ -26,8 +27,8 @@ static struct host_value computed_runs_of(struct suite *s, enum operand_form for
   return shape_make(s, rounds_down ? SHAPE_HUNDREDS : shape, n);
 }
 
-static enum operand_form any_form(struct suite *s) {
-  return (enum operand_form)(1 + rng_below(&s->rng, OPERAND_FORMS - 1));
+static enum suite_operand_form any_form(struct suite *s) {
+  return (enum suite_operand_form)(1 + rng_below(&s->rng, OPERAND_FORMS - 1));
 }
 
 static struct host_value computed_copy_of(struct suite *s, const struct host_value *d) {
@@ -89,8 +90,8 @@ static void computed_shorten(struct host_value *lengths) {
   for (uint64_t i = 0; i < lengths->n; i++) host_put_int(lengths, i, host_int(lengths, i) % 4);
 }
 
-void computed_make(struct suite *s, struct host_value *v, enum operand_form form, bool any_ints,
-                   struct computed *c) {
+void computed_make(struct suite *s, struct host_value *v, enum suite_operand_form form,
+                   bool any_ints, struct computed *c) {
   const bool ints = any_ints && elem_info((enum cvl_elem)v->elem)->klass == CLASS_INT;
   *c = (struct computed){.by = MADE_BY_DIST, .runs = computed_runs_of(s, form, v->n)};
   if (form < ONE_PROGRESSION || !ints) {
@@ -107,7 +108,7 @@ void computed_free(struct suite *s, struct computed *c) {
   c->by = MADE_BY_NOTHING;
 }
 
-void computed_zeros(struct suite *s, struct host_value *index, enum operand_form form,
+void computed_zeros(struct suite *s, struct host_value *index, enum suite_operand_form form,
                     struct computed *c) {
   const enum made_by by = form < ONE_PROGRESSION ? MADE_BY_DIST : MADE_BY_INDEX;
   computed_put_all(index, 0);
@@ -121,7 +122,7 @@ void computed_positions(struct suite *s, struct host_value *index, const struct 
 }
 
 static void suite_computed_make(struct suite *s, struct test_case *t, unsigned k,
-                                enum operand_form form) {
+                                enum suite_operand_form form) {
   struct host_value *const v = &t->call.operand[k];
   case_unmake(s, t, k);
   if (t->call.kind == CALL_MAKE_SEGDES) computed_shorten(v);
@@ -173,7 +174,7 @@ void case_make_computed(struct suite *s, struct test_case *t) {
 }
 
 static void make_if_free(struct suite *s, struct test_case *t, unsigned k,
-                         enum operand_form form) {
+                         enum suite_operand_form form) {
   if (t->alias[k] < 0 && is_free(&t->call, k)) suite_computed_make(s, t, k, form);
 }
 
@@ -186,7 +187,8 @@ static void keep_aliases(struct test_case *t) {
   }
 }
 
-void case_make_forms(struct suite *s, struct test_case *t, const enum operand_form *forms) {
+void case_make_forms(struct suite *s, struct test_case *t,
+                     const enum suite_operand_form *forms) {
   t->in_forms = true;
   for (unsigned k = 0; k < t->call.count; k++) {
     case_unmake(s, t, k);
@@ -195,8 +197,8 @@ void case_make_forms(struct suite *s, struct test_case *t, const enum operand_fo
   keep_aliases(t);
 }
 
-static void make_index_form(struct suite *s, struct test_case *t, enum index_form index,
-                            enum operand_form form) {
+static void make_index_form(struct suite *s, struct test_case *t, enum suite_index_form index,
+                            enum suite_operand_form form) {
   const struct host_value *flags = &t->call.operand[2];
   if (t->call.op == OP_PERMUTE && index == INDEX_OF_ZEROS) {
     make_index(s, t);
@@ -210,8 +212,8 @@ static void make_index_form(struct suite *s, struct test_case *t, enum index_for
     suite_computed_make(s, t, 2, form);
 }
 
-void case_make_index_forms(struct suite *s, struct test_case *t, enum index_form index,
-                           enum operand_form form) {
+void case_make_index_forms(struct suite *s, struct test_case *t, enum suite_index_form index,
+                           enum suite_operand_form form) {
   t->faulty = t->in_forms = true;
   for (unsigned k = 0; k < t->call.count; k++) {
     case_unmake(s, t, k);

@@ -13,11 +13,11 @@ static bool is_left_out(struct suite *s) {
 
 /* ---- elementwise operations: pairs of forms ---- */
 
-static void run_pair(struct suite *s, enum operand_form a, enum operand_form b,
-                     enum operand_form c) {
+static void run_pair(struct suite *s, enum suite_operand_form a, enum suite_operand_form b,
+                     enum suite_operand_form c) {
   if (is_left_out(s)) return;
   const bool select = s->item->op == OP_SELECT;
-  const enum operand_form forms[CALL_OPERANDS] = {select ? c : a, select ? a : b, b};
+  const enum suite_operand_form forms[CALL_OPERANDS] = {select ? c : a, select ? a : b, b};
   /* A device may do eight flags at once; the remaining ones are in the last tile. */
   enum { FLAGS = 8 * 2047 + 6 };
   const bool plain = a <= ALL_EQUAL_ELEMENTS && b <= ALL_EQUAL_ELEMENTS;
@@ -38,17 +38,17 @@ static void run_pair(struct suite *s, enum operand_form a, enum operand_form b,
 static void run_alone(struct suite *s) {
   enum { TIMES = 4 };
   for (int k = 0; k < TIMES * OPERAND_FORMS && !s->failed; k++)
-    run_pair(s, (enum operand_form)(k % OPERAND_FORMS), STORED_ELEMENTS, STORED_ELEMENTS);
+    run_pair(s, (enum suite_operand_form)(k % OPERAND_FORMS), STORED_ELEMENTS, STORED_ELEMENTS);
 }
 
 static void run_pairs(struct suite *s) {
   for (int a = 0; a < OPERAND_FORMS; a++) {
     for (int b = 0; b < OPERAND_FORMS && !s->failed; b++) {
       const bool plain = a <= ALL_EQUAL_ELEMENTS && b <= ALL_EQUAL_ELEMENTS;
-      run_pair(s, (enum operand_form)a, (enum operand_form)b,
-               plain ? STORED_ELEMENTS : (enum operand_form)a);
+      run_pair(s, (enum suite_operand_form)a, (enum suite_operand_form)b,
+               plain ? STORED_ELEMENTS : (enum suite_operand_form)a);
       if (s->item->op == OP_SELECT && !s->failed)
-        run_pair(s, (enum operand_form)a, (enum operand_form)b, ALL_EQUAL_ELEMENTS);
+        run_pair(s, (enum suite_operand_form)a, (enum suite_operand_form)b, ALL_EQUAL_ELEMENTS);
     }
   }
 }
@@ -60,8 +60,8 @@ static void spoil_flags(struct suite *s, struct host_value *flags) {
     host_put_int(flags, i, 0);
 }
 
-static void forms_run_form(struct suite *s, int n, enum shape shape, enum operand_form form,
-                           enum index_form index) {
+static void forms_run_form(struct suite *s, int n, enum shape shape,
+                           enum suite_operand_form form, enum suite_index_form index) {
   if (is_left_out(s)) return;
   struct test_case t;
   snprintf(s->where, sizeof s->where, ", %u threads, n = %d, shape %s, form %d, index %d",
@@ -102,11 +102,11 @@ static void run_shapes(struct suite *s) {
   for (int i = 0; i < count; i++) {
     for (int form = ALL_EQUAL_ELEMENTS; form < OPERAND_FORMS; form++) {
       for (int index = 0; index < indices && !s->failed; index++) {
-        const enum operand_form f = (enum operand_form)form;
+        const enum suite_operand_form f = (enum suite_operand_form)form;
         forms_run_form(s, forms_elements_of(s, shapes[i]), shapes[i], f,
-                       (enum index_form)index);
+                       (enum suite_index_form)index);
         if (is_scatter(s) && i % 2 && !s->failed)
-          forms_run_form(s, 2 * COUNT, shapes[i], f, (enum index_form)index);
+          forms_run_form(s, 2 * COUNT, shapes[i], f, (enum suite_index_form)index);
       }
     }
   }
@@ -122,7 +122,7 @@ static void run_other_scans(struct suite *s) {
             {40000, SHAPE_QUARTERS}, {5000, SHAPE_FEW},   {5000, SHAPE_SEVENS}};
   for (int form = STORED_ELEMENTS; form < OPERAND_FORMS; form++) {
     for (size_t i = 0; i < sizeof of / sizeof of[0] && !s->failed; i++)
-      forms_run_form(s, of[i].n, of[i].shape, (enum operand_form)form, STORED_INDEX);
+      forms_run_form(s, of[i].n, of[i].shape, (enum suite_operand_form)form, STORED_INDEX);
   }
 }
 
@@ -130,7 +130,7 @@ static void run_other_scans(struct suite *s) {
  * and then the rest. */
 static void run_other_ranks(struct suite *s) {
   for (int form = STORED_ELEMENTS; form < OPERAND_FORMS && !s->failed; form++)
-    forms_run_form(s, COUNT, SHAPE_SEVENS, (enum operand_form)form, STORED_INDEX);
+    forms_run_form(s, COUNT, SHAPE_SEVENS, (enum suite_operand_form)form, STORED_INDEX);
 }
 
 void suite_run_forms(struct suite *s) {

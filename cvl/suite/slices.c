@@ -193,7 +193,7 @@ static void slice_computed(struct suite *s, struct host_value h) {
   for (int form = ALL_EQUAL_ELEMENTS; form < OPERAND_FORMS && h.n > 1 && !s->failed; form++) {
     struct computed c;
     struct cvl_value v;
-    computed_make(s, &h, (enum operand_form)form, true, &c);
+    computed_make(s, &h, (enum suite_operand_form)form, true, &c);
     if (computed_upload(s, &h, &c, rng_one_in(&s->rng, 2), &v)) slice_value(s, v, &h);
     computed_free(s, &c);
   }

@@ -116,7 +116,7 @@ void case_make(struct suite *, uint64_t n, enum shape, bool grid, struct test_ca
 bool case_spoil(struct suite *, struct test_case *);
 void case_free(struct suite *, struct test_case *);
 /* The forms in which a back end may have the elements of a vector. */
-enum operand_form {
+enum suite_operand_form {
   STORED_ELEMENTS,
   ALL_EQUAL_ELEMENTS, /* by DIST over one segment */
   SPREAD_ONES,        /* over segments of one element, */
@@ -128,14 +128,14 @@ enum operand_form {
   OPERAND_FORMS
 };
 /* Changes elements of operands so that operations can compute them, in these forms. */
-void case_make_forms(struct suite *, struct test_case *, const enum operand_form *);
+void case_make_forms(struct suite *, struct test_case *, const enum suite_operand_form *);
 /* How an index is computed: not at all; as zeros, with all else stored; or as anything, with
  * all else computed. */
-enum index_form { STORED_INDEX, INDEX_OF_ZEROS, ANY_INDEX, INDEX_FORMS };
+enum suite_index_form { STORED_INDEX, INDEX_OF_ZEROS, ANY_INDEX, INDEX_FORMS };
 /* Does the same for operations on segments, with elements in one form. The index may then be at
  * fault. */
-void case_make_index_forms(struct suite *, struct test_case *, enum index_form,
-                           enum operand_form);
+void case_make_index_forms(struct suite *, struct test_case *, enum suite_index_form,
+                           enum suite_operand_form);
 /* Does the same for some operands of some cases, at random. */
 void case_make_computed(struct suite *, struct test_case *);
 bool case_is_computed(const struct test_case *);
@@ -143,11 +143,12 @@ bool case_is_computed(const struct test_case *);
 void case_unmake(struct suite *, struct test_case *, unsigned operand);
 /* Changes elements so that they can be computed in a form. INTs are made by INDEX only if they
  * may become anything. */
-void computed_make(struct suite *, struct host_value *, enum operand_form, bool any_ints,
+void computed_make(struct suite *, struct host_value *, enum suite_operand_form, bool any_ints,
                    struct computed *);
 /* Changes indices so that they can be computed in a form: to zeros, which are right in all
  * segments except empty ones, or to the positions in the segments of a descriptor. */
-void computed_zeros(struct suite *, struct host_value *, enum operand_form, struct computed *);
+void computed_zeros(struct suite *, struct host_value *, enum suite_operand_form,
+                    struct computed *);
 void computed_positions(struct suite *, struct host_value *, const struct host_value *d,
                         struct computed *);
 void computed_free(struct suite *, struct computed *);

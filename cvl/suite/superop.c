@@ -291,7 +291,7 @@ static bool are_flags(const struct superop_case *c, uint32_t p) {
 }
 
 static void make_one_computed(struct suite *s, const struct superop_case *c, uint32_t p,
-                              enum operand_form form, struct host_value *params) {
+                              enum suite_operand_form form, struct host_value *params) {
   struct computed *const to = &c->computed[p];
   switch ((enum data_kind)c->recipes[p].data) {
   case DATA_ELEMENTS:
@@ -323,7 +323,7 @@ static void make_computed(struct suite *s, const struct superop_case *c, unsigne
   for (uint32_t p = 0; p < c->op.param_count && c->computed; p++) {
     const unsigned form = (turn + p) % OPERAND_FORMS;
     if (form == STORED_ELEMENTS || params[p].n < 2 || are_flags(c, p)) continue;
-    make_one_computed(s, c, p, (enum operand_form)form, params);
+    make_one_computed(s, c, p, (enum suite_operand_form)form, params);
   }
 }
 

@@ -26,12 +26,12 @@ static const struct core_pattern *parameter_of(const struct call *k) {
 /* ---- expansion ---- */
 
 const struct rep *call_expanded(struct flattener *f, struct context *c, const struct call *k) {
-  struct frame *caller = f->frame;
-  struct frame frame = {.count = k->count,
-                        .arguments = k->arguments,
-                        .global = k->global ? k->global : caller->global,
-                        .depth = caller->depth + 1,
-                        .inlined_at = present_origin(f)};
+  struct flat_frame *caller = f->frame;
+  struct flat_frame frame = {.count = k->count,
+                             .arguments = k->arguments,
+                             .global = k->global ? k->global : caller->global,
+                             .depth = caller->depth + 1,
+                             .inlined_at = present_origin(f)};
   f->frame = &frame;
   if (k->lambda) {
     bind_captured(f, c, k->lambda->captured_count, k->lambda->captured, k->captured);
@@ -162,7 +162,7 @@ static const struct rep *call_specialisation(struct flattener *f, struct context
   type_kinds(f, k->result_type, &kinds, &count);
   ir_var *results = arena_alloc(f->arena, (count + 1) * sizeof *results);
   ir_var any = 0;
-  struct block *b = NULL;
+  struct flat_block *b = NULL;
   if (guarded) { /* recursion ends where there are no instances */
     any = EMIT(f, GT, INT, EMIT(f, LENGTHS, NONE, c->one), emit_int(f, 0));
     bool some;

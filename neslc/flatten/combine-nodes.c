@@ -12,7 +12,7 @@ enum { COMBINED_MOST = 1000 }; /* nodes */
 
 struct finder {
   struct flattener *f;
-  struct combination *m;
+  struct flat_combination *m;
   const struct ir_binding **definitions; /* of the variables from m->first on */
   bool *visited;
   uint32_t nodes;
@@ -52,7 +52,7 @@ static bool is_fitting(const struct finder *s, const struct ir_binding *x) {
 
 /* A scalar of the code around: it is the same for all elements, and becomes a column. */
 static bool find_outer(struct finder *s, ir_var v) {
-  struct combination *m = s->m;
+  struct flat_combination *m = s->m;
   for (size_t i = 0; i < m->columns.count; i++) {
     if (m->columns.items[i].left == v) return true;
   }
@@ -110,14 +110,14 @@ static bool find_combined_definitions(struct finder *s) {
 }
 
 /* Functions without captured values are values without columns. */
-static bool has_results(const struct combination *m) {
+static bool has_results(const struct flat_combination *m) {
   for (size_t i = 0; i < m->columns.count; i++) {
     if (m->columns.items[i].wanted) return true;
   }
   return false;
 }
 
-bool combination_find(struct flattener *f, struct combination *m) {
+bool combination_find(struct flattener *f, struct flat_combination *m) {
   struct finder s = {.f = f, .m = m};
   if (!find_combined_definitions(&s)) return false;
   const size_t count = m->columns.count; /* more are found */
@@ -133,7 +133,7 @@ bool combination_find(struct flattener *f, struct combination *m) {
 
 struct builder {
   struct flattener *f;
-  struct combination *m;
+  struct flat_combination *m;
   ARRAY(ir_var) params;
   ARRAY(struct superop_node) nodes;
   ARRAY(uint32_t) outputs;
@@ -227,7 +227,7 @@ static uint32_t compute_var(struct builder *b, ir_var v) {
 }
 
 static void add_combined_columns(struct builder *b) {
-  const struct combination *m = b->m;
+  const struct flat_combination *m = b->m;
   uint32_t sources[SUPEROP_COLUMNS_MAX];
   for (size_t i = 0; i < m->columns.count; i++)
     sources[i] = column_elements(b, &m->columns.items[i]);
@@ -239,7 +239,7 @@ static void add_combined_columns(struct builder *b) {
   }
 }
 
-static bool has_identity(const struct combination *m) {
+static bool has_identity(const struct flat_combination *m) {
   return m->op == SUPEROP_COMBINE_REDUCE || m->op == SUPEROP_COMBINE_SCAN;
 }
 
@@ -251,7 +251,7 @@ static uint32_t identity_of_column(struct builder *b, const struct combined *col
 
 static void add_combined_consumers(struct builder *b, const uint32_t *identities,
                                    const uint32_t *values) {
-  struct combination *m = b->m;
+  struct flat_combination *m = b->m;
   for (size_t i = 0; i < m->columns.count; i++) {
     const struct combined *column = &m->columns.items[i];
     struct superop_node *node = add_combination_node(b, m->op, column->word, 1);
@@ -273,7 +273,7 @@ static void add_combined_consumers(struct builder *b, const uint32_t *identities
 /* Adds all nodes. Values are numbered behind the parameters, which are known at the end only:
  * so this is done twice. */
 static void build_nodes(struct builder *b) {
-  const struct combination *m = b->m;
+  const struct flat_combination *m = b->m;
   uint32_t identities[SUPEROP_COLUMNS_MAX] = {0}, values[SUPEROP_COLUMNS_MAX];
   b->values = (uint32_t)b->params.count;
   b->nodes.count = b->outputs.count = 0;
@@ -323,7 +323,7 @@ static const struct superop *enter_combination(struct flattener *f, const struct
 
 /* The definitions of the code, as in combination_find. */
 static const struct ir_binding **definitions_of(struct flattener *f,
-                                                const struct combination *m) {
+                                                const struct flat_combination *m) {
   const struct ir_binding **all =
       arena_alloc(f->arena, (f->kinds.count - m->first + 1) * sizeof *all);
   for (size_t i = 0; i < m->code->bindings.count; i++) {
@@ -333,7 +333,7 @@ static const struct ir_binding **definitions_of(struct flattener *f,
   return all;
 }
 
-void combination_emit(struct flattener *f, struct combination *m) {
+void combination_emit(struct flattener *f, struct flat_combination *m) {
   struct builder b = {.f = f, .m = m, .definitions = definitions_of(f, m)};
   b.numbers = arena_alloc(f->arena, (f->kinds.count + 1) * sizeof *b.numbers);
   build_nodes(&b);

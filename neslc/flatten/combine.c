@@ -98,11 +98,11 @@ struct reduction {
   const struct rep *identity;
   const struct rep *sequence;
   const struct rep *defaults, *index; /* SCATTER */
-  struct combination made;
+  struct flat_combination made;
   struct combining state;
 };
 
-static struct combined *add_combined_column(struct flattener *f, struct combination *m,
+static struct combined *add_combined_column(struct flattener *f, struct flat_combination *m,
                                             const struct ir_kind *kind) {
   struct combined *column = array_push(f->arena, &m->columns);
   *column = (struct combined){.word = (uint8_t)ir_superop_kind(kind),
@@ -115,7 +115,7 @@ static struct combined *add_combined_column(struct flattener *f, struct combinat
 
 /* A captured value within the function. What differs between instances becomes a column; what
  * is the same for all is one as soon as it is used. */
-static const struct rep *captured_value(struct flattener *f, struct combination *m,
+static const struct rep *captured_value(struct flattener *f, struct flat_combination *m,
                                         const struct rep *r) {
   switch ((enum rep_kind)r->kind) {
   case REP_NOTHING: return r;
@@ -165,7 +165,7 @@ static void add_checks(struct flattener *f, struct reduction *r) {
 }
 
 static void generate_reduction(struct flattener *f, struct reduction *r) {
-  struct combination *m = &r->made;
+  struct flat_combination *m = &r->made;
   m->all = flat_var(f, &flat_kinds[IR_SEGDES]);
   struct context c = {.kind = CONTEXT_LIFTED, .one = m->all};
   r->function.argument = operands(f, r, m->all);
@@ -189,7 +189,7 @@ static bool is_elementwise_reduction(struct flattener *f, struct reduction *r) {
   r->state = (struct combining){.mask = NO_VAR, .good = NO_VAR};
   r->made.first = (ir_var)f->kinds.count;
   f->combining = &r->state;
-  struct block *b = block_begin(f);
+  struct flat_block *b = block_begin(f);
   generate_reduction(f, r);
   r->made.code = b;
   if (f->wanted.count > wanted) combining_refuse(f, "may fail");
@@ -205,7 +205,7 @@ static bool is_elementwise_reduction(struct flattener *f, struct reduction *r) {
 /* ---- the sequence ---- */
 
 /* Where the elements of the columns come from. Returns the column behind the last one. */
-static struct combined *take_elements(struct flattener *f, const struct combination *m,
+static struct combined *take_elements(struct flattener *f, const struct flat_combination *m,
                                       struct combined *column, const struct rep *r) {
   if (r->kind == REP_PAIR) {
     return take_elements(f, m, take_elements(f, m, column, r->left), r->right);

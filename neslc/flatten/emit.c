@@ -200,20 +200,20 @@ void emit_stop(struct flattener *f, const char *text) {
 
 /* ---- blocks ---- */
 
-struct block *block_begin(struct flattener *f) {
-  struct block *b = arena_alloc(f->arena, sizeof *b);
+struct flat_block *block_begin(struct flattener *f) {
+  struct flat_block *b = arena_alloc(f->arena, sizeof *b);
   b->outer = f->block;
   b->known = ir_numbering_open(&f->known);
   f->block = b;
   return b;
 }
 
-void block_abandon(struct flattener *f, struct block *b) {
+void block_abandon(struct flattener *f, struct flat_block *b) {
   ir_numbering_close(&f->known, b->known);
   f->block = b->outer;
 }
 
-static struct ir_block *close_block(struct flattener *f, struct block *b, uint8_t end,
+static struct ir_block *close_block(struct flattener *f, struct flat_block *b, uint8_t end,
                                     uint32_t count) {
   struct ir_block *out = arena_alloc(f->arena, sizeof *out);
   *out = (struct ir_block){.bindings = b->bindings.items,
@@ -227,14 +227,14 @@ static struct ir_block *close_block(struct flattener *f, struct block *b, uint8_
   return out;
 }
 
-struct ir_block *block_end(struct flattener *f, struct block *b, uint32_t count,
+struct ir_block *block_end(struct flattener *f, struct flat_block *b, uint32_t count,
                            const ir_var *results) {
   struct ir_block *out = close_block(f, b, IR_YIELD, count);
   if (count > 0) memcpy(out->results, results, count * sizeof *results);
   return out;
 }
 
-struct ir_block *block_end_exit(struct flattener *f, struct block *b) {
+struct ir_block *block_end_exit(struct flattener *f, struct flat_block *b) {
   return close_block(f, b, IR_EXIT, 0);
 }
 

@@ -25,7 +25,7 @@ struct type *ground(struct flattener *f, struct type *t) {
 /* ---- patterns and variables ---- */
 
 static struct bound_rep *bound_rep_of(struct flattener *f, const struct local *local) {
-  struct frame *frame = f->frame;
+  struct flat_frame *frame = f->frame;
   while (frame->locals.count <= local->number) {
     *array_push(f->arena, &frame->locals) = (struct bound_rep){0};
   }
@@ -209,7 +209,7 @@ void flat_function(struct flattener *f, uint32_t index, const struct name *name,
 }
 
 static void finish_with(struct flattener *f, uint32_t index, const struct name *name,
-                        uint32_t params, struct block *body, const struct vars *results) {
+                        uint32_t params, struct flat_block *body, const struct vars *results) {
   struct ir_block *b = block_end(f, body, (uint32_t)results->list.count, results->list.items);
   struct vars kept = {.arena = f->arena};
   kept.list.items = f->wanted.items;
@@ -218,7 +218,8 @@ static void finish_with(struct flattener *f, uint32_t index, const struct name *
 }
 
 static void finish_function(struct flattener *f, uint32_t index, const struct name *name,
-                            uint32_t params, struct block *body, const struct rep *physical) {
+                            uint32_t params, struct flat_block *body,
+                            const struct rep *physical) {
   struct vars results = {.arena = f->arena};
   rep_columns(physical, &results);
   finish_with(f, index, name, params, body, &results);
@@ -243,10 +244,10 @@ static const struct name *specialisation_name(struct flattener *f,
   return intern_name(&f->session->names, text, strlen(text));
 }
 
-static struct block *begin_flat_loop(struct flattener *f, const struct specialisation *v,
-                                     struct loop_parameters *parameters) {
+static struct flat_block *begin_flat_loop(struct flattener *f, const struct specialisation *v,
+                                          struct loop_parameters *parameters) {
   begin_flat_function(f);
-  struct block *body = block_begin(f);
+  struct flat_block *body = block_begin(f);
   *parameters = (struct loop_parameters){0};
   loop_begin(f, v, parameters);
   f->serial = (struct context){.kind = CONTEXT_SERIAL};
@@ -255,11 +256,11 @@ static struct block *begin_flat_loop(struct flattener *f, const struct specialis
 }
 
 static void make_loop(struct flattener *f, const struct specialisation *v) {
-  struct frame frame = {.count = v->count, .arguments = v->arguments, .global = v->global};
+  struct flat_frame frame = {.count = v->count, .arguments = v->arguments, .global = v->global};
   struct loop_parameters parameters;
   struct vars results = {.arena = f->arena};
   f->frame = &frame;
-  struct block *body = begin_flat_loop(f, v, &parameters);
+  struct flat_block *body = begin_flat_loop(f, v, &parameters);
   if (v->loop->function != LOOP_MANY || !loop_elementwise(f, v, &parameters, &results)) {
     if (v->loop->function == LOOP_MANY) body = begin_flat_loop(f, v, &parameters);
     loop_body(f, v, &parameters, &results);
@@ -278,11 +279,11 @@ static void make_specialisation(struct flattener *f, size_t number) {
     return;
   }
   begin_flat_function(f);
-  struct frame frame = {.count = v.count, .arguments = v.arguments, .global = v.global};
+  struct flat_frame frame = {.count = v.count, .arguments = v.arguments, .global = v.global};
   f->frame = &frame;
   /* Parameters are the first variables. */
   const ir_var one = v.lifted ? flat_var(f, &flat_kinds[IR_SEGDES]) : 0;
-  struct block *body = block_begin(f);
+  struct flat_block *body = block_begin(f);
   const struct rep *both = v.captured ? rep_pair(f, v.captured, v.shape) : v.shape;
   /* rep_parameters makes all variables before it emits anything. */
   const struct rep *argument = rep_parameters(f, both, one);
@@ -381,10 +382,10 @@ struct ir_program *flatten_expression(struct session *s, struct core *expression
   struct flattener *f = new_flattener(s, options, complaints);
   if (setjmp(f->refused)) return NULL;
   begin_flat_function(f);
-  struct frame frame = {0};
+  struct flat_frame frame = {0};
   f->frame = &frame;
   const uint32_t columns = make_parameters(f);
-  struct block *body = block_begin(f);
+  struct flat_block *body = block_begin(f);
   f->serial = (struct context){.kind = CONTEXT_SERIAL};
   f->serial.one = emit_one_segment(f, 1);
   const struct rep *result = rep_physical(f, &f->serial, flatten(f, &f->serial, expression_));
@@ -408,7 +409,7 @@ struct ir_program *flatten_function(struct session *s, struct global *g, struct 
   for (uint32_t i = 0; i < g->scheme.count; i++) {
     arguments[i] = type_ground(f->arena, arguments[i], 0, NULL);
   }
-  struct frame frame = {.count = g->scheme.count, .arguments = arguments, .global = g};
+  struct flat_frame frame = {.count = g->scheme.count, .arguments = arguments, .global = g};
   f->frame = &frame;
   const struct ir_kind **kinds;
   uint32_t count;
@@ -416,7 +417,7 @@ struct ir_program *flatten_function(struct session *s, struct global *g, struct 
   type_layout(f, argument, &f->layout);
   ir_var *params = arena_alloc(f->arena, (count + 1) * sizeof *params);
   for (uint32_t i = 0; i < count; i++) params[i] = flat_var(f, kinds[i]);
-  struct block *body = block_begin(f);
+  struct flat_block *body = block_begin(f);
   f->serial = (struct context){.kind = CONTEXT_SERIAL};
   f->serial.one = emit_one_segment(f, 1);
   const ir_var *next = params;

@@ -16,7 +16,7 @@ static ir_var count_of_context(struct flattener *f, const struct context *c) {
 static struct ir_block *flatten_arm(struct flattener *f, struct context *c,
                                     const struct core *e, struct assumption known,
                                     struct vars *columns) {
-  struct block *b = block_begin(f);
+  struct flat_block *b = block_begin(f);
   *array_push(f->arena, &f->assumed) = known;
   const struct rep *r = rep_physical(f, c, flatten(f, c, e));
   f->assumed.count--;
@@ -71,7 +71,7 @@ const struct rep *flatten_if_any(struct flattener *f, struct context *c, struct 
   if (known_bool(f, any, &some)) {
     return some ? rep_physical(f, &f->serial, body(f, closure)) : rep_placeholder(f, result);
   }
-  struct block *b = block_begin(f);
+  struct flat_block *b = block_begin(f);
   struct vars columns = {.arena = f->arena};
   rep_columns(rep_physical(f, &f->serial, body(f, closure)), &columns);
   const uint32_t count = (uint32_t)columns.list.count;

@@ -122,7 +122,7 @@ struct attempt {
   struct bound_rep *values; /* ... and what they are bound to around it */
   const char *signature;
   struct snapshot before;
-  struct block *lifted; /* the code that makes their values for each instance */
+  struct flat_block *lifted; /* the code that makes their values for each instance */
   struct outline outline;
 };
 
@@ -281,7 +281,7 @@ static bool is_function(struct attempt *t, const struct rep *value, const struct
 }
 
 /* The code that was generated for a block becomes that of the block around it. */
-static void join_block(struct flattener *f, const struct block *b) {
+static void join_block(struct flattener *f, const struct flat_block *b) {
   for (size_t i = 0; i < b->bindings.count; i++) {
     *array_push(f->arena, &b->outer->bindings) = b->bindings.items[i];
   }

@@ -178,7 +178,7 @@ void loop_begin(struct flattener *f, const struct specialisation *v,
 struct choice {
   ir_var condition;
   struct ir_block *then;
-  struct block *block; /* that is open */
+  struct flat_block *block; /* that is open */
 };
 
 static void emit_choice(struct flattener *f, struct choice *x, ir_var condition) {
@@ -448,7 +448,7 @@ static bool is_elementwise_op(const struct flattener *f, const struct ir_binding
   return x->op == OPC_DIST || x->op == OPC_PACK || x->op == OPC_LENGTHS;
 }
 
-static bool all_elementwise(const struct flattener *f, const struct block *b) {
+static bool all_elementwise(const struct flattener *f, const struct flat_block *b) {
   for (size_t i = 0; i < b->bindings.count; i++) {
     if (!is_elementwise_op(f, &b->bindings.items[i])) return false;
   }

@@ -37,7 +37,7 @@ struct outline {
   struct context inside;  /* the same within the function */
   ir_var first;           /* variables below this are of the code around */
   ARRAY(struct body_input) inputs;
-  struct block *code;
+  struct flat_block *code;
   bool effects;            /* the body may have some, ... */
   enum code_effect effect; /* ... and has */
   uint8_t *froms;          /* enum body_origin, of each variable from `first` on */

@@ -96,7 +96,7 @@ struct bound_rep {
 };
 
 /* A body being generated: that of a function, or one expanded at its call. */
-struct frame {
+struct flat_frame {
   ARRAY(struct bound_rep) locals; /* by number */
   uint32_t count;                 /* of generic variables ... */
   struct type **arguments;        /* ... and their ground types */
@@ -105,8 +105,8 @@ struct frame {
   uint32_t inlined_at;            /* the origin of the call it is expanded at; else 0 */
 };
 
-struct block {
-  struct block *outer;
+struct flat_block {
+  struct flat_block *outer;
   ARRAY(struct ir_binding) bindings;
   size_t known; /* mark of the value numbering at its beginning */
 };
@@ -199,19 +199,19 @@ struct flattener {
   size_t made;     /* specialisations below this have bodies */
   struct origin_table origins;
   struct table derived; /* derive() */
-  struct table traits;  /* struct global -> struct traits, where computed: types/traits.c */
+  struct table traits;  /* struct global -> struct traits, where computed: traits.c */
 
   /* The function under construction: */
   ARRAY(const struct ir_kind *) kinds; /* of its variables */
   ARRAY(const struct ir_binding *)
   definitions; /* of each variable that is the first result of
                   a pure operation or a constant; else NULL */
-  struct block *block;
+  struct flat_block *block;
   struct ir_numbering
       known;             /* value numbering: operations executed before the current position */
   struct context serial; /* its serial context */
   ARRAY(struct assumption) assumed; /* in the enclosing arms */
-  struct frame *frame;
+  struct flat_frame *frame;
   struct vars layout; /* of the parameters of the entry function */
   const ir_var
       *parameters; /* columns of options->parameters; NULL except in the entry function */
@@ -273,12 +273,12 @@ void emit_assert(struct flattener *, ir_var flags, ir_var v, ir_var w, const cha
 void emit_stop(struct flattener *, const char *text);
 
 /* Blocks: begin one, emit into it, end it; flat_if puts two of them into an IF. */
-struct block *block_begin(struct flattener *);
+struct flat_block *block_begin(struct flattener *);
 /* Ends a block whose code is not executed. */
-void block_abandon(struct flattener *, struct block *);
-struct ir_block *block_end(struct flattener *, struct block *, uint32_t count,
+void block_abandon(struct flattener *, struct flat_block *);
+struct ir_block *block_end(struct flattener *, struct flat_block *, uint32_t count,
                            const ir_var *results);
-struct ir_block *block_end_exit(struct flattener *, struct block *);
+struct ir_block *block_end_exit(struct flattener *, struct flat_block *);
 /* Results have the kinds of the first block's that yields. */
 void flat_if(struct flattener *, ir_var condition, struct ir_block *then,
              struct ir_block *otherwise, uint32_t count, ir_var *results);
@@ -575,22 +575,22 @@ struct combined {
   bool wanted;        /* its result is */
   ir_var result;
 };
-struct combination {
+struct flat_combination {
   uint32_t op; /* SUPEROP_COMBINE_... */
   ARRAY(struct combined) columns;
-  const struct block *code; /* of the function */
-  ir_var first;             /* variables below this are not of that code */
-  ir_var all;               /* in that code: the descriptor of all positions */
-  ir_var segdes, one;       /* of the elements: their segments, and as one segment */
-  ir_var index, into;       /* SCATTER: the index, and the segments of defaults and results */
+  const struct flat_block *code; /* of the function */
+  ir_var first;                  /* variables below this are not of that code */
+  ir_var all;                    /* in that code: the descriptor of all positions */
+  ir_var segdes, one;            /* of the elements: their segments, and as one segment */
+  ir_var index, into; /* SCATTER: the index, and the segments of defaults and results */
 };
 /* Finds what the function needs beside its operands, and makes columns of it. False if it is
  * not elementwise, with the reason in `combining`. */
-bool combination_find(struct flattener *, struct combination *);
+bool combination_find(struct flattener *, struct flat_combination *);
 /* Emits the superoperator; sets the results of columns. */
-void combination_emit(struct flattener *, struct combination *);
+void combination_emit(struct flattener *, struct flat_combination *);
 
-/* Properties of a function, found by inspection of its body: types/traits.c. */
+/* Properties of a function, found by inspection of its body: traits.c. */
 struct traits {
   bool recursive; /* may call itself, perhaps through others */
   bool effects;   /* prints, exits, reads, draws random numbers, takes the time */

@@ -80,7 +80,7 @@ static struct core *one_or_none(struct flattener *f, const struct core *e) {
 /* The generic variables of the function under construction, for a lambda inside it. */
 static void mention_variables(struct flattener *f, struct core_lambda *l,
                               struct type **arguments) {
-  const struct frame *frame = f->frame;
+  const struct flat_frame *frame = f->frame;
   l->scheme_count = frame->count;
   l->variables = arena_alloc(f->arena, (frame->count + 1) * sizeof *l->variables);
   for (uint32_t i = 0; i < frame->count; i++) {

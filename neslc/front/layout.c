@@ -4,7 +4,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-enum token_kind { TOKEN_TEXT, TOKEN_BREAK, TOKEN_OPEN, TOKEN_CLOSE };
+enum nesl_token_kind { TOKEN_TEXT, TOKEN_BREAK, TOKEN_OPEN, TOKEN_CLOSE };
 
 enum { HERE = 0x7fffffff, STEP = 2 }; /* STEP: the indentation instead */
 
@@ -24,7 +24,7 @@ void layout_text(struct layout *layout, const char *text) {
   layout_bytes(layout, text, strlen(text));
 }
 
-static void add_layout_item(struct layout *layout, enum token_kind kind, unsigned amount) {
+static void add_layout_item(struct layout *layout, enum nesl_token_kind kind, unsigned amount) {
   struct layout_token token = {.kind = (uint8_t)kind, .amount = amount};
   *array_push(layout->arena, &layout->tokens) = token;
 }
@@ -66,7 +66,7 @@ static size_t *group_widths(const struct layout *layout) {
   } stops = {0};
   for (size_t i = count; i-- > 0;) {
     const struct layout_token *token = &layout->tokens.items[i];
-    switch ((enum token_kind)token->kind) {
+    switch ((enum nesl_token_kind)token->kind) {
     case TOKEN_CLOSE: *array_push(layout->arena, &stops) = stop; break;
     case TOKEN_OPEN: widths[i] = behind - stops.items[--stops.count]; break;
     case TOKEN_BREAK: stop = behind + flat_width(token); /* fall through */
@@ -97,7 +97,7 @@ void layout_print(const struct layout *layout, unsigned width, FILE *file) {
   for (size_t i = 0; i < layout->tokens.count; i++) {
     const struct layout_token *token = &layout->tokens.items[i];
     struct group *top = &groups.items[groups.count - 1];
-    switch ((enum token_kind)token->kind) {
+    switch ((enum nesl_token_kind)token->kind) {
     case TOKEN_TEXT:
       fwrite(token->text, 1, token->length, file);
       column += flat_width(token);

@@ -48,16 +48,16 @@ void reader_init(struct reader *r, struct arena *arena, struct intern *names,
   r->not_word = intern_name(names, "not", strlen("not"));
 }
 
-bool token_is_name(const struct token *token) {
+bool token_is_name(const struct nesl_token *token) {
   return token->kind == TOKEN_WORD && token->lexeme == LEX_NONE;
 }
 
-const char *token_text(struct reader *r, const struct token *token) {
+const char *token_text(struct reader *r, const struct nesl_token *token) {
   enum { SHOWN = 32 };
   unsigned length = token->at.end - token->at.start;
   const char *dots = length > SHOWN ? "..." : "", *text = r->source->text + token->at.start;
   int shown = length > SHOWN ? SHOWN : (int)length;
-  switch ((enum token_kind)token->kind) {
+  switch ((enum nesl_token_kind)token->kind) {
   case TOKEN_END: return "the end of the text";
   case TOKEN_INT:
   case TOKEN_FLOAT: return arena_printf(r->arena, "the number %.*s%s", shown, text, dots);
@@ -135,7 +135,7 @@ static uint32_t skip_space(struct reader *r, uint32_t at) {
 
 static void read_word(struct reader *r, uint32_t at) {
   enum { SHORT = 128 };
-  struct token *token = &r->token;
+  struct nesl_token *token = &r->token;
   const char *text = r->source->text;
   uint32_t start = at, end = (uint32_t)r->source->length;
   while (at < end && (is_letter(text[at]) || is_digit_char(text[at]))) at++;
@@ -207,7 +207,7 @@ static bool is_least(const char *text, size_t length, bool narrow) {
 }
 
 static void set_int_value(struct reader *r) {
-  struct token *token = &r->token;
+  struct nesl_token *token = &r->token;
   size_t length;
   const char *text = plain_digits(r, &length);
   const bool narrow = r->widths.int_elem == CVL_I32;
@@ -224,7 +224,7 @@ static void set_int_value(struct reader *r) {
 }
 
 static void float_value(struct reader *r) {
-  struct token *token = &r->token;
+  struct nesl_token *token = &r->token;
   size_t length;
   const char *text = plain_digits(r, &length);
   token->real = parse_real(text, length);
@@ -240,7 +240,7 @@ static void float_value(struct reader *r) {
 static uint32_t skip_decimal(struct reader *r, uint32_t at) {
   const struct source *source = r->source;
   const char *text = source->text;
-  struct token *token = &r->token;
+  struct nesl_token *token = &r->token;
   at = skip_digits(source, at, is_digit_char);
   const bool range = at + 1 < source->length && text[at + 1] == '.'; /* as others write it */
   if (at < source->length && text[at] == '.' && !range) {
@@ -264,7 +264,7 @@ static uint32_t skip_decimal(struct reader *r, uint32_t at) {
 static void lex_number(struct reader *r, uint32_t at) {
   const struct source *source = r->source;
   const char *text = source->text;
-  struct token *token = &r->token;
+  struct nesl_token *token = &r->token;
   token->kind = TOKEN_INT;
   const bool hexadecimal =
       is_hexadecimal(text + at, source->length - at) && is_hex(text[at + 2]);
@@ -289,7 +289,7 @@ static void lex_number(struct reader *r, uint32_t at) {
 /* At the quote; of e"..." the token begins before it. */
 static void lex_string(struct reader *r, uint32_t at) {
   const struct source *source = r->source;
-  struct token *token = &r->token;
+  struct nesl_token *token = &r->token;
   uint32_t start = at + 1, end = (uint32_t)source->length;
   for (at = start; at < end && source->text[at] != '"'; at++) {
     if (source->text[at] == '\\') at++;
@@ -312,7 +312,7 @@ static void lex_string(struct reader *r, uint32_t at) {
 
 static void read_character(struct reader *r, uint32_t at) {
   const struct source *source = r->source;
-  struct token *token = &r->token;
+  struct nesl_token *token = &r->token;
   if (at + 1 >= source->length) {
     open_end(r, at, at + 1, "character");
     return;
@@ -383,7 +383,7 @@ void read_token(struct reader *r) {
   r->before = r->token;
   uint32_t at = skip_space(r, r->token.at.end);
   if (r->failed) return;
-  r->token = (struct token){.kind = TOKEN_END, .at = {at, at}};
+  r->token = (struct nesl_token){.kind = TOKEN_END, .at = {at, at}};
   if (at >= r->source->length) return;
   char c = r->source->text[at];
   bool fraction = c == '.' && is_digit_char(r->source->text[at + 1]);

@@ -12,7 +12,7 @@ static bool at_terminator(const struct reader *r) {
 
 /* The name a definition gives. Operators have their definitions in the library. */
 static void parse_form_name(struct reader *r, struct form *form, const char *what) {
-  const struct token *token = &r->token;
+  const struct nesl_token *token = &r->token;
   bool operator= form->kind == FORM_FUNCTION && lexeme_facts[token->lexeme].right != 0 &&
       token->lexeme != LEX_COMMA && token->lexeme != LEX_LAMBDA && token->lexeme != LEX_OPTION;
   bool literal = token->kind >= TOKEN_INT && token->kind <= TOKEN_STRING;
@@ -51,7 +51,7 @@ static void parse_documentation(struct reader *r, struct form *form) {
 }
 
 /* Sets the reader back to a token that it has read already. */
-static void set_back(struct reader *r, const struct token *before) {
+static void set_back(struct reader *r, const struct nesl_token *before) {
   r->token = *before;
   read_token(r);
 }
@@ -82,7 +82,7 @@ static void parse_function(struct reader *r, struct form *form) {
 /* Whether a colon stands in the parentheses that begin here, outside of inner ones: then they
  * hold fields with names. */
 static bool has_fields(struct reader *r) {
-  const struct token before = r->before;
+  const struct nesl_token before = r->before;
   unsigned depth = 0;
   bool found = false;
   do {
@@ -194,7 +194,7 @@ bool is_command_word(const char *word) {
   return false;
 }
 
-bool begins_expression(const struct token *token) {
+bool begins_expression(const struct nesl_token *token) {
   switch (token->kind) {
   case TOKEN_INT:
   case TOKEN_FLOAT:
@@ -212,7 +212,7 @@ bool begins_expression(const struct token *token) {
 /* Whether the form is a command that exists at a prompt only: time(E) is an expression. */
 static bool is_prompt_command(struct reader *r) {
   static const char *const commands[] = {"cost", "profile", "trace", "time", "quit"};
-  const struct token word = r->token, before = r->before;
+  const struct nesl_token word = r->token, before = r->before;
   size_t i = 0;
   const size_t count =
       r->defines && token_is_name(&word) ? sizeof commands / sizeof *commands : 0;
@@ -233,7 +233,7 @@ static bool is_prompt_command(struct reader *r) {
 
 /* Whether what follows the word of a command can only be the command's, given that the user has
  * defined the word: f "x" would be an application, but is hardly written so. */
-static bool follows_command(const struct token *next) {
+static bool follows_command(const struct nesl_token *next) {
   switch (next->kind) {
   case TOKEN_INT:
   case TOKEN_FLOAT:
@@ -245,14 +245,14 @@ static bool follows_command(const struct token *next) {
 
 /* Whether a form is a command because of the word that it begins with. set = 3 is none. */
 static bool is_command(struct reader *r) {
-  const struct token word = r->token, before = r->before;
+  const struct nesl_token word = r->token, before = r->before;
   if (word.lexeme == LEX_HELP) return true;
   if (word.kind != TOKEN_WORD) return false;
   const bool imports = strcmp(word.name->text, "import") == 0;
   if (!imports && !is_command_word(word.name->text)) return is_prompt_command(r);
   const bool own = r->redefines && r->redefines(r->context, word.name);
   read_token(r);
-  const struct token next = r->token;
+  const struct nesl_token next = r->token;
   const bool assigned =
       next.lexeme == LEX_EQUALS || next.lexeme == LEX_COMMA || next.lexeme == LEX_COLON;
   if (!r->failed) {
@@ -264,8 +264,8 @@ static bool is_command(struct reader *r) {
 }
 
 static void parse_command(struct reader *r, struct form *form) {
-  struct token word = r->token;
-  ARRAY(struct token) words = {0};
+  struct nesl_token word = r->token;
+  ARRAY(struct nesl_token) words = {0};
   form->kind = FORM_COMMAND;
   form->name = word.name;
   form->name_at = word.at;
@@ -327,7 +327,7 @@ enum reading read_form(struct reader *r, struct complaints *complaints, struct f
   r->stop = NULL;
   r->depth = 0;
   r->suspect = (struct span){0, 0};
-  r->token = (struct token){.kind = TOKEN_END, .at = {r->at, r->at}};
+  r->token = (struct nesl_token){.kind = TOKEN_END, .at = {r->at, r->at}};
   uint32_t start = r->at;
   parse_begin(r, start);
   read_token(r);

@@ -17,7 +17,7 @@ struct ahead {
   struct diag_list diags;
 };
 
-static struct token next_ahead(struct ahead *a) {
+static struct nesl_token next_ahead(struct ahead *a) {
   read_token(&a->reader);
   return a->reader.token;
 }
@@ -29,7 +29,7 @@ static void look_ahead(struct ahead *a, const struct reader *r) {
 }
 
 /* +1 for an opening bracket, -1 for a closing one. */
-static int nesting(const struct token *t) {
+static int nesting(const struct nesl_token *t) {
   switch (t->lexeme) {
   case LEX_OPEN:
   case LEX_OPEN_LIST:
@@ -42,7 +42,7 @@ static int nesting(const struct token *t) {
 }
 
 /* Names, tuples, fields of records by name, and types behind colons. */
-static bool may_be_of_pattern(const struct token *t) {
+static bool may_be_of_pattern(const struct nesl_token *t) {
   switch (t->lexeme) {
   case LEX_OPEN:
   case LEX_CLOSE:
@@ -60,7 +60,7 @@ static bool may_be_of_pattern(const struct token *t) {
  * with `;`, too. At the end of the text it may still come. */
 static bool while_follows(struct ahead *a) {
   int depth = 0, lets = 0;
-  for (struct token t = next_ahead(a);; t = next_ahead(a)) {
+  for (struct nesl_token t = next_ahead(a);; t = next_ahead(a)) {
     if (t.kind == TOKEN_END) return true;
     if (t.kind == TOKEN_INVALID) return false;
     if (depth == 0 && t.kind == TOKEN_WORD && t.name == a->reader.while_word) return true;
@@ -75,7 +75,7 @@ bool begins_loop(const struct reader *r) {
   if (r->failed || r->token.name != r->loop_word) return false;
   struct ahead a;
   look_ahead(&a, r);
-  struct token t = next_ahead(&a);
+  struct nesl_token t = next_ahead(&a);
   const bool parenthesised = t.lexeme == LEX_OPEN;
   if (!parenthesised && !token_is_name(&t)) return false;
   int depth = 0;
@@ -90,7 +90,7 @@ bool begins_loop(const struct reader *r) {
 /* Whether an expression begins now, and the `do` of a loop comes before its end. */
 static bool do_follows(struct ahead *a) {
   int depth = 0;
-  struct token t = next_ahead(a);
+  struct nesl_token t = next_ahead(a);
   if (lexeme_facts[t.lexeme].left != STRENGTH_ARGUMENT) return false;
   for (;; t = next_ahead(a)) {
     if (t.kind == TOKEN_END || t.kind == TOKEN_INVALID) return false;
@@ -105,7 +105,7 @@ static bool do_follows(struct ahead *a) {
 static bool is_as_in_c(struct ahead *a) {
   if (next_ahead(a).lexeme != LEX_OPEN) return false;
   for (int depth = 1; depth > 0;) {
-    const struct token t = next_ahead(a);
+    const struct nesl_token t = next_ahead(a);
     if (t.kind == TOKEN_END || t.kind == TOKEN_INVALID) return false;
     if (t.lexeme == LEX_END) return true;
     depth += nesting(&t);
@@ -114,7 +114,7 @@ static bool is_as_in_c(struct ahead *a) {
 }
 
 /* Whether a token ends an operand: what follows is its argument. */
-static bool ends_operand(const struct token *t) {
+static bool ends_operand(const struct nesl_token *t) {
   return (t->kind >= TOKEN_INT && t->kind <= TOKEN_STRING) || token_is_name(t) ||
          nesting(t) < 0;
 }

@@ -56,7 +56,7 @@ struct syntax *make_builtin(struct reader *r, const char *name, const char *writ
 
 static struct syntax *parse_atom(struct reader *r, enum syntax_kind kind) {
   struct syntax *e = make_syntax(r, kind, r->token.at);
-  const struct token *token = &r->token;
+  const struct nesl_token *token = &r->token;
   if (kind == SYNTAX_INT) e->as.integer = token->integer;
   if (token->least) lex_too_large(r, token->at);
   if (kind == SYNTAX_FLOAT) e->as.real = token->real;
@@ -344,7 +344,7 @@ static struct syntax *parse_each(struct reader *r) {
 static struct syntax *no_operand(struct reader *r) {
   struct syntax *nothing = make_syntax(r, SYNTAX_INT, r->token.at);
   if (r->failed) return nothing;
-  const struct token *before = &r->before;
+  const struct nesl_token *before = &r->before;
   bool behind = before->lexeme != LEX_NONE;
   parse_puzzled(
       r, behind ? arena_printf(r->arena, "an expression behind %s", token_text(r, before))
@@ -370,7 +370,7 @@ static struct syntax *parse_closed(struct reader *r, struct syntax *(*parse)(str
 }
 
 struct syntax *parse_operand(struct reader *r) {
-  switch ((enum token_kind)r->token.kind) {
+  switch ((enum nesl_token_kind)r->token.kind) {
   case TOKEN_INT: return parse_atom(r, SYNTAX_INT);
   case TOKEN_FLOAT: return parse_atom(r, SYNTAX_FLOAT);
   case TOKEN_CHAR: return parse_atom(r, SYNTAX_CHAR);

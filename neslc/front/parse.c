@@ -64,7 +64,7 @@ void parse_remark(struct reader *r, struct span at, const char *message) {
 
 /* Whether the token is a word of other languages; then a remark says what is written instead.
  */
-static bool remark_on_word(struct reader *r, const struct token *token, bool begins) {
+static bool remark_on_word(struct reader *r, const struct nesl_token *token, bool begins) {
   if (!token_is_name(token)) return false;
   const char *word = token->name->text, *habit = habit_of_word(word, begins);
   if (!habit || (r->defines && r->defines(r->context, token->name))) return false;
@@ -75,11 +75,11 @@ static bool remark_on_word(struct reader *r, const struct token *token, bool beg
 
 /* The first such word of the form, up to this token: those before it have been read without an
  * error. None at the error itself. */
-static void remark_on_words(struct reader *r, const struct token *last, uint32_t error) {
+static void remark_on_words(struct reader *r, const struct nesl_token *last, uint32_t error) {
   struct reader again = *r;
   const uint32_t end = r->before.at.end;
   again.failed = false;
-  again.token = (struct token){.kind = TOKEN_END, .at = {r->at, r->at}};
+  again.token = (struct nesl_token){.kind = TOKEN_END, .at = {r->at, r->at}};
   while (again.token.at.end < end && !again.failed) {
     read_token(&again);
     if (again.token.at.start == error) return;
@@ -130,7 +130,7 @@ void parse_failed_as(struct reader *r, enum nesl_error kind, struct span at, con
 
 /* A probable cause of an unexpected token; "" or "; ...". */
 static const char *hint(const struct reader *r) {
-  const struct token *token = &r->token, *before = &r->before;
+  const struct nesl_token *token = &r->token, *before = &r->before;
   bool joined = token->at.start == before->at.end;
   const struct lexeme_facts *facts = &lexeme_facts[token->lexeme];
   const char *habit = habit_of_tokens(before->lexeme, token->lexeme);
@@ -215,7 +215,7 @@ void unnest(struct reader *r) {
 /* ---- operators ---- */
 
 static int left_strength(const struct reader *r) {
-  const struct token *token = &r->token;
+  const struct nesl_token *token = &r->token;
   if (token->kind == TOKEN_INVALID || token->kind == TOKEN_END) return -1;
   if (at_stop(r)) return 0;
   return lexeme_facts[token->lexeme].left;
@@ -341,7 +341,7 @@ static struct syntax *extend_field(struct reader *r, struct syntax *left) {
 
 /* arguments(), which has none: a function always takes one. Goes back if it is not that. */
 static struct syntax *parse_arguments(struct reader *r, struct syntax *left) {
-  const struct token open = r->token, before = r->before;
+  const struct nesl_token open = r->token, before = r->before;
   const bool named = left->kind == SYNTAX_NAME && !left->builtin && !left->parenthesised &&
                      strcmp(left->as.name.name->text, "arguments") == 0;
   if (!named || open.lexeme != LEX_OPEN) return NULL;

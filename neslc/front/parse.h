@@ -42,11 +42,11 @@ enum options { OPTIONS_NONE, OPTIONS_IN_PARENTHESES, OPTIONS_HERE };
 
 /* Reads the next token, or TOKEN_INVALID after an error. */
 void read_token(struct reader *);
-bool token_is_name(const struct token *); /* a word that is no keyword */
+bool token_is_name(const struct nesl_token *); /* a word that is no keyword */
 /* Reports a number that is too large for an int. */
 void lex_too_large(struct reader *, struct span);
 /* "`then`", "the number 3", "the end of the text". */
-const char *token_text(struct reader *, const struct token *);
+const char *token_text(struct reader *, const struct nesl_token *);
 
 /* ---- parse.c ---- */
 
@@ -145,7 +145,7 @@ void parse_context(struct reader *, struct syntax_annotation *);
 /* ---- parse-forms.c ---- */
 
 /* Whether an expression begins that cannot go on another one: `-` may, too. */
-bool begins_expression(const struct token *);
+bool begins_expression(const struct nesl_token *);
 /* Whether a form that begins with this word is a command. */
 bool is_command_word(const char *word);
 

@@ -75,7 +75,7 @@ static const struct name *take_name(struct reader *r, const char *what, struct s
 /* A number of the range, with a sign. False after an error. */
 static bool take_bound(struct reader *r, int64_t *integer, double *real, bool *is_float) {
   const bool negative = take(r, LEX_MINUS);
-  const struct token token = r->token;
+  const struct nesl_token token = r->token;
   if (token.kind != TOKEN_INT && token.kind != TOKEN_FLOAT) {
     parse_unexpected(r, "a number: the values lie in [LEAST:BOUND], or are the characters of a "
                         "string");
@@ -107,7 +107,7 @@ static void read_bounds(struct reader *r, struct span opener, struct property_ra
 }
 
 static void read_range(struct reader *r, struct property_range *range) {
-  const struct token token = r->token;
+  const struct nesl_token token = r->token;
   range->at = token.at;
   if (take(r, LEX_OPEN_LIST)) {
     read_bounds(r, token.at, range);
@@ -148,7 +148,7 @@ static void read_parameter(struct reader *r, struct property *p) {
 static uint64_t read_count(struct reader *r, struct span at) {
   enum { MOST = 1000000 };
   expect(r, LEX_OPTION, "and a number behind the word", at);
-  const struct token token = r->token;
+  const struct nesl_token token = r->token;
   if (token.kind != TOKEN_INT || token.integer < 1 || token.integer > MOST) {
     parse_unexpected(r, "a number from 1 to 1000000");
   }

@@ -147,10 +147,10 @@ struct form {
   struct span name_at;
   struct syntax_annotation *annotation; /* FUNCTION: NULL without; DATATYPE: the contents */
   const struct syntax_field
-      *fields;               /* DATATYPE: of all components, or none. The type is their */
-  size_t field_count;        /* tuple, in which the last one may be a tuple itself */
-  const char *documentation; /* FUNCTION; NULL */
-  const struct token *words; /* COMMAND: the tokens after the word, up to the terminator */
+      *fields;                    /* DATATYPE: of all components, or none. The type is their */
+  size_t field_count;             /* tuple, in which the last one may be a tuple itself */
+  const char *documentation;      /* FUNCTION; NULL */
+  const struct nesl_token *words; /* COMMAND: the tokens after the word, up to the terminator */
   size_t word_count;
   struct syntax *argument; /* COMMAND: the words as an expression where they are one (load EXP,
                               dump vcode "F" EXP: the last expression); else NULL */
@@ -158,7 +158,7 @@ struct form {
 
 /* ---- tokens ---- */
 
-enum token_kind {
+enum nesl_token_kind {
   TOKEN_END,
   TOKEN_INT,
   TOKEN_FLOAT,
@@ -169,8 +169,8 @@ enum token_kind {
   TOKEN_INVALID /* reported already */
 };
 
-struct token {
-  uint8_t kind;   /* enum token_kind */
+struct nesl_token {
+  uint8_t kind;   /* enum nesl_token_kind */
   uint8_t lexeme; /* which keyword or symbol: private to the parser */
   struct span at;
   const struct name *name; /* WORD, SYMBOL: its spelling */
@@ -204,8 +204,8 @@ struct reader {
   const struct name **spellings;                       /* of the keywords and symbols */
   const struct name *loop_word, *while_word, *do_word; /* words within a loop, else names */
   const struct name *not_word;                         /* a prefix operator, and a name */
-  const struct name *stop;    /* the word that ends the expression being read, or NULL */
-  struct token token, before; /* the current token, and the one before it */
+  const struct name *stop;         /* the word that ends the expression being read, or NULL */
+  struct nesl_token token, before; /* the current token, and the one before it */
   struct complaints *complaints;
   uint32_t line_start; /* where the line begins that the form begins in, */
   uint32_t line;       /* and its number: positions are counted from there */

@@ -40,7 +40,7 @@ static const struct rep *rep_truth(struct flattener *f) {
 static const struct rep *stop(struct flattener *f, const struct context *c,
                               const struct rep *text) {
   const ir_var any = EMIT(f, GT, INT, EMIT(f, LENGTHS, NONE, c->one), emit_int(f, 0));
-  struct block *b = block_begin(f);
+  struct flat_block *b = block_begin(f);
   const struct rep *first = text;
   if (!context_serial(c)) first = rep_gather(f, text, emit_int(f, 0), c->one, f->serial.one);
   emit_print(f, literal_text(f, "ERROR: "));

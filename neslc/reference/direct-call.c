@@ -55,8 +55,8 @@ static uint32_t arity_of(const struct global *g) {
   return arity;
 }
 
-static bool is_wanted_specialisation(struct direct *d, const struct specialisation *s,
-                                     const struct specialisation *wanted) {
+static bool is_wanted_specialisation(struct direct *d, const struct direct_specialisation *s,
+                                     const struct direct_specialisation *wanted) {
   if (s->hash != wanted->hash || s->global != wanted->global || s->lambda != wanted->lambda ||
       s->count != wanted->count) {
     return false;
@@ -68,14 +68,14 @@ static bool is_wanted_specialisation(struct direct *d, const struct specialisati
 }
 
 static void grow_specialisations(struct direct *d) {
-  struct specialisation **old = d->specialisations;
+  struct direct_specialisation **old = d->specialisations;
   const size_t old_capacity = d->specialisation_capacity;
   d->specialisation_capacity = old_capacity ? old_capacity * 2 : 64;
   d->specialisations =
       arena_alloc(d->arena, d->specialisation_capacity * sizeof *d->specialisations);
   for (size_t i = 0; i < old_capacity; i++) {
-    for (struct specialisation *s = old[i], *next; s; s = next) {
-      struct specialisation **bucket =
+    for (struct direct_specialisation *s = old[i], *next; s; s = next) {
+      struct direct_specialisation **bucket =
           &d->specialisations[s->hash & (d->specialisation_capacity - 1)];
       next = s->next;
       s->next = *bucket;
@@ -84,21 +84,22 @@ static void grow_specialisations(struct direct *d) {
   }
 }
 
-const struct specialisation *find_specialisation(struct direct *d, const struct global *global,
-                                                 const struct core_lambda *lambda,
-                                                 uint32_t count, struct type **types) {
-  struct specialisation wanted = {
+const struct direct_specialisation *find_specialisation(struct direct *d,
+                                                        const struct global *global,
+                                                        const struct core_lambda *lambda,
+                                                        uint32_t count, struct type **types) {
+  struct direct_specialisation wanted = {
       .global = global, .lambda = lambda, .count = count, .types = types};
   wanted.hash = mix_hash(mix_hash(2, (uintptr_t)global), (uintptr_t)lambda);
   for (uint32_t i = 0; i < count; i++)
     wanted.hash = mix_hash(wanted.hash, type_hash(d->arena, types[i]));
   if (d->specialisation_count >= d->specialisation_capacity) grow_specialisations(d);
-  struct specialisation **bucket =
+  struct direct_specialisation **bucket =
       &d->specialisations[wanted.hash & (d->specialisation_capacity - 1)];
-  for (const struct specialisation *s = *bucket; s; s = s->next) {
+  for (const struct direct_specialisation *s = *bucket; s; s = s->next) {
     if (is_wanted_specialisation(d, s, &wanted)) return s;
   }
-  struct specialisation *made = arena_alloc(d->arena, sizeof *made);
+  struct direct_specialisation *made = arena_alloc(d->arena, sizeof *made);
   *made = wanted;
   made->types = arena_alloc(d->arena, count * sizeof *types);
   for (uint32_t i = 0; i < count; i++) made->types[i] = types[i];
@@ -112,11 +113,12 @@ const struct specialisation *find_specialisation(struct direct *d, const struct 
   return made;
 }
 
-struct type *ground_type(struct direct *d, const struct specialisation *s, struct type *t) {
+struct type *ground_type(struct direct *d, const struct direct_specialisation *s,
+                         struct type *t) {
   return type_ground(d->arena, t, s->count, s->types);
 }
 
-struct type *ground_argument(struct direct *d, const struct specialisation *s) {
+struct type *ground_argument(struct direct *d, const struct direct_specialisation *s) {
   bool found;
   void **known = direct_memo(d, s, &s->argument, &found);
   if (!found) {
@@ -130,8 +132,9 @@ struct type *ground_argument(struct direct *d, const struct specialisation *s) {
 /* ---- functions as values ---- */
 
 /* The specialisation that a mention of a global refers to in this frame. */
-static const struct specialisation *
-specialisation_of_use(struct direct *d, const struct frame *frame, const struct core *e) {
+static const struct direct_specialisation *
+specialisation_of_use(struct direct *d, const struct direct_frame *frame,
+                      const struct core *e) {
   const uint32_t count = e->as.use.count;
   bool found;
   void **known = direct_memo(d, e, count ? frame->specialisation : NULL, &found);
@@ -145,7 +148,7 @@ specialisation_of_use(struct direct *d, const struct frame *frame, const struct 
 }
 
 static struct datum function_datum(struct direct *d,
-                                   const struct specialisation *specialisation,
+                                   const struct direct_specialisation *specialisation,
                                    const struct datum *captured, double size) {
   struct datum_function *f = arena_alloc(d->arena, sizeof *f);
   *f = (struct datum_function){specialisation, captured, size};
@@ -154,7 +157,7 @@ static struct datum function_datum(struct direct *d,
 
 /* The value of a global variable at the types of this mention. */
 static struct datum variable_value(struct direct *d,
-                                   const struct specialisation *specialisation) {
+                                   const struct direct_specialisation *specialisation) {
   const struct global *g = specialisation->global;
   bool found;
   void **known = direct_memo(d, specialisation, g, &found);
@@ -167,9 +170,9 @@ static struct datum variable_value(struct direct *d,
   return *(const struct datum *)*known;
 }
 
-bool direct_global_value(struct direct *d, struct frame *frame, const struct core *e,
+bool direct_global_value(struct direct *d, struct direct_frame *frame, const struct core *e,
                          struct datum *out) {
-  const struct specialisation *specialisation = specialisation_of_use(d, frame, e);
+  const struct direct_specialisation *specialisation = specialisation_of_use(d, frame, e);
   if (specialisation->global->kind == GLOBAL_VARIABLE) {
     *out = variable_value(d, specialisation);
   } else {
@@ -178,10 +181,10 @@ bool direct_global_value(struct direct *d, struct frame *frame, const struct cor
   return true;
 }
 
-struct datum direct_closure(struct direct *d, struct frame *frame,
+struct datum direct_closure(struct direct *d, struct direct_frame *frame,
                             const struct core_lambda *lambda) {
-  const struct specialisation *around = frame->specialisation;
-  const struct specialisation *specialisation =
+  const struct direct_specialisation *around = frame->specialisation;
+  const struct direct_specialisation *specialisation =
       find_specialisation(d, NULL, lambda, around->count, around->types);
   struct datum *captured = direct_items(d, lambda->captured_count);
   double size = 1;
@@ -205,11 +208,13 @@ static unsigned slots_class(uint32_t count) {
   return log;
 }
 
-static void frame_open(struct direct *d, struct frame *frame, struct frame *caller,
-                       const struct specialisation *specialisation, const struct core *call,
-                       uint32_t local_count) {
+static void frame_open(struct direct *d, struct direct_frame *frame,
+                       struct direct_frame *caller,
+                       const struct direct_specialisation *specialisation,
+                       const struct core *call, uint32_t local_count) {
   const unsigned k = slots_class(local_count);
-  *frame = (struct frame){.specialisation = specialisation, .call = call, .caller = caller};
+  *frame =
+      (struct direct_frame){.specialisation = specialisation, .call = call, .caller = caller};
   frame->count = UINT32_C(1) << k;
   if (d->free_slots[k]) {
     frame->locals = (void *)d->free_slots[k];
@@ -220,7 +225,7 @@ static void frame_open(struct direct *d, struct frame *frame, struct frame *call
   d->calls++;
 }
 
-static void frame_close(struct direct *d, struct frame *frame) {
+static void frame_close(struct direct *d, struct direct_frame *frame) {
   struct slots *slots = (void *)frame->locals;
   const unsigned k = slots_class(frame->count);
   slots->next = d->free_slots[k];
@@ -228,7 +233,7 @@ static void frame_close(struct direct *d, struct frame *frame) {
   d->calls--;
 }
 
-static bool may_call(struct direct *d, struct frame *frame, const struct core *apply) {
+static bool may_call(struct direct *d, struct direct_frame *frame, const struct core *apply) {
   const uint64_t most = d->options->most_depth;
   if (!most || d->calls < most) return true;
   return direct_fail(d, frame, apply, NESL_LIMIT,
@@ -238,7 +243,7 @@ static bool may_call(struct direct *d, struct frame *frame, const struct core *a
 /* ---- primitives ---- */
 
 /* Evaluates the components of a primitive's argument; the pairs around them are not charged. */
-static bool eval_arguments(struct direct *d, struct frame *frame, const struct core *e,
+static bool eval_arguments(struct direct *d, struct direct_frame *frame, const struct core *e,
                            uint32_t arity, struct datum *arguments) {
   if (arity == 1) return direct_eval(d, frame, e, arguments);
   if (e->kind == CORE_PAIR) {
@@ -264,7 +269,7 @@ static bool apply_derived(struct direct *d, const struct primitive_call *call,
     argument = datum_pair(d, call->argument[i], argument);
   }
   if (!may_call(d, call->frame, call->apply)) return false;
-  struct frame frame;
+  struct direct_frame frame;
   frame_open(d, &frame, call->frame, find_specialisation(d, NULL, NULL, 0, NULL), call->apply,
              derived->local_count);
   direct_bind(d, &frame, derived->parameter, argument);
@@ -273,8 +278,8 @@ static bool apply_derived(struct direct *d, const struct primitive_call *call,
   return ok;
 }
 
-static bool apply_direct_primitive(struct direct *d, struct frame *frame,
-                                   const struct specialisation *specialisation,
+static bool apply_direct_primitive(struct direct *d, struct direct_frame *frame,
+                                   const struct direct_specialisation *specialisation,
                                    const struct core *e, struct datum *out) {
   struct primitive_call call = {.primitive = (enum primitive)specialisation->global->primitive,
                                 .specialisation = specialisation,
@@ -295,12 +300,13 @@ static bool apply_direct_primitive(struct direct *d, struct frame *frame,
 /* ---- calls ---- */
 
 /* The body of a function or lambda. */
-static const struct core *body_of_specialisation(const struct specialisation *s) {
+static const struct core *body_of_specialisation(const struct direct_specialisation *s) {
   return s->global ? s->global->body : s->lambda->body;
 }
 
-static void frame_begin(struct direct *d, struct frame *frame, struct frame *caller,
-                        const struct specialisation *specialisation,
+static void frame_begin(struct direct *d, struct direct_frame *frame,
+                        struct direct_frame *caller,
+                        const struct direct_specialisation *specialisation,
                         const struct datum *captured, const struct core *call) {
   const struct core_lambda *lambda = specialisation->lambda;
   const struct global *g = specialisation->global;
@@ -312,9 +318,9 @@ static void frame_begin(struct direct *d, struct frame *frame, struct frame *cal
 }
 
 /* Evaluates the argument in one frame and binds the parameter in another. */
-static bool pass_argument(struct direct *d, struct frame *from, const struct core *apply,
-                          struct frame *to) {
-  const struct specialisation *s = to->specialisation;
+static bool pass_argument(struct direct *d, struct direct_frame *from, const struct core *apply,
+                          struct direct_frame *to) {
+  const struct direct_specialisation *s = to->specialisation;
   direct_enter(d, 1);
   const bool ok = direct_eval_bind(d, from, apply->as.part.right, to,
                                    s->global ? s->global->parameter : s->lambda->parameter);
@@ -322,12 +328,13 @@ static bool pass_argument(struct direct *d, struct frame *from, const struct cor
   return ok;
 }
 
-static bool is_traced(const struct direct *d, const struct specialisation *s) {
+static bool is_traced(const struct direct *d, const struct direct_specialisation *s) {
   return d->options->trace && s->global && !s->global->library;
 }
 
 /* The tail calls of a frame that this one replaces, and before them that which replaces it. */
-static void note_tail(struct frame *to, const struct frame *from, const struct core *apply) {
+static void note_tail(struct direct_frame *to, const struct direct_frame *from,
+                      const struct core *apply) {
   size_t count = 0;
   to->tails[count++] = apply;
   for (size_t i = 0; i < FAILURE_MOST_CALLS && count < FAILURE_MOST_CALLS; i++) {
@@ -336,9 +343,9 @@ static void note_tail(struct frame *to, const struct frame *from, const struct c
 }
 
 /* Replaces a frame by that of the call which ends its function. */
-static bool frame_replace(struct direct *d, struct frame *frame,
+static bool frame_replace(struct direct *d, struct direct_frame *frame,
                           const struct direct_tail *tail) {
-  struct frame next;
+  struct direct_frame next;
   frame_begin(d, &next, frame->caller, tail->specialisation, tail->captured, frame->call);
   note_tail(&next, frame, tail->apply);
   const bool ok = pass_argument(d, frame, tail->apply, &next);
@@ -348,7 +355,7 @@ static bool frame_replace(struct direct *d, struct frame *frame,
 }
 
 /* Evaluates the body of the frame's function, and of those whose calls end it in turn. */
-static bool run_body(struct direct *d, struct frame *frame, struct datum *out) {
+static bool run_body(struct direct *d, struct direct_frame *frame, struct datum *out) {
   if (d->parallel > 0)
     return direct_eval_part(d, frame, body_of_specialisation(frame->specialisation), 2, out);
   for (;;) {
@@ -362,19 +369,19 @@ static bool run_body(struct direct *d, struct frame *frame, struct datum *out) {
   }
 }
 
-static bool has_body(struct direct *d, struct frame *frame, const struct specialisation *s,
-                     const struct core *e) {
+static bool has_body(struct direct *d, struct direct_frame *frame,
+                     const struct direct_specialisation *s, const struct core *e) {
   if (body_of_specialisation(s)) return true;
   return direct_fail(d, frame, e, NESL_NO_BODY, "the function `%s` is declared but not defined",
                      s->global->name->text);
 }
 
 /* Calls a function or lambda; captured: values of the lambda's variables. */
-static bool apply_body(struct direct *d, struct frame *frame,
-                       const struct specialisation *specialisation,
+static bool apply_body(struct direct *d, struct direct_frame *frame,
+                       const struct direct_specialisation *specialisation,
                        const struct datum *captured, const struct core *e, struct datum *out) {
   if (!has_body(d, frame, specialisation, e) || !may_call(d, frame, e)) return false;
-  struct frame inner;
+  struct direct_frame inner;
   frame_begin(d, &inner, frame, specialisation, captured, e);
   const bool ok = is_traced(d, specialisation)
                       ? direct_apply_traced(d, frame, &inner, e, out)
@@ -383,9 +390,9 @@ static bool apply_body(struct direct *d, struct frame *frame,
   return ok;
 }
 
-bool direct_apply_last(struct direct *d, struct frame *frame, const struct core *e,
+bool direct_apply_last(struct direct *d, struct direct_frame *frame, const struct core *e,
                        struct direct_tail *tail, struct datum *out) {
-  const struct specialisation *specialisation;
+  const struct direct_specialisation *specialisation;
   const struct datum *captured = NULL;
   if (core_callee(e)) {
     specialisation = specialisation_of_use(d, frame, e->as.part.left);
@@ -407,7 +414,7 @@ bool direct_apply_last(struct direct *d, struct frame *frame, const struct core 
   return has_body(d, frame, specialisation, e);
 }
 
-bool direct_apply(struct direct *d, struct frame *frame, const struct core *e,
+bool direct_apply(struct direct *d, struct direct_frame *frame, const struct core *e,
                   struct datum *out) {
   return direct_apply_last(d, frame, e, NULL, out);
 }

@@ -10,12 +10,13 @@
 #include <string.h>
 #include <time.h>
 
-static bool eval_node(struct direct *d, struct frame *frame, const struct core *e,
+static bool eval_node(struct direct *d, struct direct_frame *frame, const struct core *e,
                       struct datum *out);
 
 /* ---- variables ---- */
 
-static void set_local(struct direct *d, struct frame *frame, uint32_t number, struct datum x) {
+static void set_local(struct direct *d, struct direct_frame *frame, uint32_t number,
+                      struct datum x) {
   if (number >= frame->count) {    /* lambdas do not know the variables around them */
     uint32_t count = frame->count; /* a power of two: direct-call.c counts on it */
     while (count <= number) count *= 2;
@@ -36,7 +37,7 @@ static struct datum captured_tuple(struct direct *d, struct datum x) {
   return tuple;
 }
 
-void direct_bind(struct direct *d, struct frame *frame, const struct core_pattern *p,
+void direct_bind(struct direct *d, struct direct_frame *frame, const struct core_pattern *p,
                  struct datum x) {
   switch ((enum core_pattern_kind)p->kind) {
   case PATTERN_LOCAL: set_local(d, frame, p->local->number, x); return;
@@ -54,8 +55,8 @@ void direct_bind(struct direct *d, struct frame *frame, const struct core_patter
   }
 }
 
-bool direct_eval_bind(struct direct *d, struct frame *from, const struct core *e,
-                      struct frame *to, const struct core_pattern *p) {
+bool direct_eval_bind(struct direct *d, struct direct_frame *from, const struct core *e,
+                      struct direct_frame *to, const struct core_pattern *p) {
   if (e->kind != CORE_PAIR || p->kind != PATTERN_PAIR) {
     struct datum x;
     if (!direct_eval(d, from, e, &x)) return false;
@@ -88,7 +89,7 @@ struct each {
   struct failure failure; /* the first in the order of section 6.8 */
 };
 
-static void bind_instance(struct direct *d, struct frame *frame, const struct each *each,
+static void bind_instance(struct direct *d, struct direct_frame *frame, const struct each *each,
                           uint64_t i) {
   for (size_t g = 0; g < each->core->as.each.count; g++) {
     direct_bind(d, frame, each->core->as.each.generators[g].pattern,
@@ -109,7 +110,7 @@ static bool instance_ended(struct direct *d, struct each *each, bool ok) {
 
 /* Evaluates the sieve or the body of an apply-to-each for element i; `position` is its index in
  * the order of evaluation. */
-static bool run_instance(struct direct *d, struct frame *frame, const struct each *each,
+static bool run_instance(struct direct *d, struct direct_frame *frame, const struct each *each,
                          const struct core *part, uint32_t position, uint64_t i,
                          struct datum *out) {
   bind_instance(d, frame, each, i);
@@ -122,8 +123,8 @@ static bool run_instance(struct direct *d, struct frame *frame, const struct eac
 }
 
 /* The elements that the sieve keeps, in `kept`; their number in *count. */
-static bool run_sieve(struct direct *d, struct frame *frame, struct each *each, uint64_t *kept,
-                      uint64_t *count) {
+static bool run_sieve(struct direct *d, struct direct_frame *frame, struct each *each,
+                      uint64_t *kept, uint64_t *count) {
   *count = 0;
   for (uint64_t i = 0; i < each->count; i++) {
     struct datum flag = {0};
@@ -138,7 +139,7 @@ static bool run_sieve(struct direct *d, struct frame *frame, struct each *each, 
 }
 
 /* Evaluates sieve and body of each element before those of the next. */
-static bool run_serially(struct direct *d, struct frame *frame, struct each *each,
+static bool run_serially(struct direct *d, struct direct_frame *frame, struct each *each,
                          struct datum *items, uint64_t *count) {
   const struct core *e = each->core;
   *count = 0;
@@ -161,7 +162,7 @@ static bool run_serially(struct direct *d, struct frame *frame, struct each *eac
 }
 
 /* Runs all instances; results in items, their number in *count. */
-static bool run_instances(struct direct *d, struct frame *frame, struct each *each,
+static bool run_instances(struct direct *d, struct direct_frame *frame, struct each *each,
                           struct datum *items, uint64_t *count) {
   const struct core *e = each->core;
   uint64_t *kept = NULL;
@@ -182,7 +183,7 @@ static bool run_instances(struct direct *d, struct frame *frame, struct each *ea
   return true;
 }
 
-static bool eval_sources(struct direct *d, struct frame *frame, struct each *each) {
+static bool eval_sources(struct direct *d, struct direct_frame *frame, struct each *each) {
   const struct core *e = each->core;
   for (size_t g = 0; g < e->as.each.count; g++) {
     struct datum source;
@@ -201,7 +202,7 @@ static bool eval_sources(struct direct *d, struct frame *frame, struct each *eac
   return true;
 }
 
-static bool eval_each(struct direct *d, struct frame *frame, const struct core *e,
+static bool eval_each(struct direct *d, struct direct_frame *frame, const struct core *e,
                       struct datum *out) {
   struct each each = {.core = e, .serial = e->as.each.serial && d->parallel == 0};
   each.sources = arena_alloc(d->arena, e->as.each.count * sizeof *each.sources);
@@ -226,7 +227,7 @@ static bool eval_each(struct direct *d, struct frame *frame, const struct core *
 
 /* ---- other expressions ---- */
 
-static bool eval_pair(struct direct *d, struct frame *frame, const struct core *e,
+static bool eval_pair(struct direct *d, struct direct_frame *frame, const struct core *e,
                       struct datum *out) {
   struct datum left, right;
   if (!direct_eval_part(d, frame, e->as.part.left, 0, &left)) return false;
@@ -236,7 +237,7 @@ static bool eval_pair(struct direct *d, struct frame *frame, const struct core *
 }
 
 /* In lifted code the instances of the first branch run before those of the second. */
-static bool eval_if(struct direct *d, struct frame *frame, const struct core *e,
+static bool eval_if(struct direct *d, struct direct_frame *frame, const struct core *e,
                     struct datum *out) {
   struct datum flag;
   if (!direct_eval_part(d, frame, e->as.part.third, 0, &flag)) return false;
@@ -244,14 +245,14 @@ static bool eval_if(struct direct *d, struct frame *frame, const struct core *e,
   return direct_eval_part(d, frame, e->as.part.right, 2, out);
 }
 
-static bool bind_let(struct direct *d, struct frame *frame, const struct core *e) {
+static bool bind_let(struct direct *d, struct direct_frame *frame, const struct core *e) {
   direct_enter(d, 0);
   bool ok = direct_eval_bind(d, frame, e->as.part.left, frame, e->as.part.pattern);
   direct_leave(d);
   return ok;
 }
 
-static bool eval_let(struct direct *d, struct frame *frame, const struct core *e,
+static bool eval_let(struct direct *d, struct direct_frame *frame, const struct core *e,
                      struct datum *out) {
   return bind_let(d, frame, e) && direct_eval_part(d, frame, e->as.part.right, 1, out);
 }
@@ -280,7 +281,7 @@ static void take_apart_pair(struct direct *d, const struct core_pattern *p, stru
 }
 
 /* The next state, as the values of the variables; those of before are still bound. */
-static bool eval_step(struct direct *d, struct frame *frame, const struct core *e,
+static bool eval_step(struct direct *d, struct direct_frame *frame, const struct core *e,
                       const struct core_pattern *p, struct datum **next) {
   struct datum x;
   if (e->kind != CORE_PAIR || p->kind != PATTERN_PAIR) {
@@ -298,8 +299,8 @@ static bool eval_step(struct direct *d, struct frame *frame, const struct core *
   return ok;
 }
 
-static void bind_variables(struct direct *d, struct frame *frame, const struct core_pattern *p,
-                           const struct datum **next) {
+static void bind_variables(struct direct *d, struct direct_frame *frame,
+                           const struct core_pattern *p, const struct datum **next) {
   if (p->kind == PATTERN_LOCAL) {
     set_local(d, frame, p->local->number, *(*next)++);
     return;
@@ -309,7 +310,7 @@ static void bind_variables(struct direct *d, struct frame *frame, const struct c
 }
 
 /* The value that a pattern with these variables matches. */
-static struct datum value_of_pattern(struct direct *d, const struct frame *frame,
+static struct datum value_of_pattern(struct direct *d, const struct direct_frame *frame,
                                      const struct core_pattern *p) {
   if (p->kind == PATTERN_LOCAL) return frame->locals[p->local->number];
   const struct datum left = value_of_pattern(d, frame, p->left);
@@ -319,7 +320,7 @@ static struct datum value_of_pattern(struct direct *d, const struct frame *frame
 
 /* One round; *more: whether there was one. In lockstep with the same round of other instances:
  * its number is in the position of what happens in it. */
-static bool eval_round(struct direct *d, struct frame *frame, const struct core *e,
+static bool eval_round(struct direct *d, struct direct_frame *frame, const struct core *e,
                        uint32_t round, struct datum *state, bool *more) {
   struct datum flag, *next = state;
   const struct datum *from = state;
@@ -333,7 +334,7 @@ static bool eval_round(struct direct *d, struct frame *frame, const struct core 
   return ok;
 }
 
-static bool eval_loop(struct direct *d, struct frame *frame, const struct core *e,
+static bool eval_loop(struct direct *d, struct direct_frame *frame, const struct core *e,
                       struct datum *out) {
   const struct core_pattern *p = e->as.part.pattern;
   direct_enter(d, 0);
@@ -348,7 +349,7 @@ static bool eval_loop(struct direct *d, struct frame *frame, const struct core *
   return ok;
 }
 
-static bool eval_list(struct direct *d, struct frame *frame, const struct core *e,
+static bool eval_list(struct direct *d, struct direct_frame *frame, const struct core *e,
                       struct datum *out) {
   const size_t count = e->as.list.count;
   struct datum *items = direct_items(d, count);
@@ -360,7 +361,7 @@ static bool eval_list(struct direct *d, struct frame *frame, const struct core *
   return true;
 }
 
-static bool eval_time(struct direct *d, struct frame *frame, const struct core *e,
+static bool eval_time(struct direct *d, struct direct_frame *frame, const struct core *e,
                       struct datum *out) {
   struct timespec before, after;
   struct datum x;
@@ -386,7 +387,7 @@ static struct datum eval_string(struct direct *d, const struct core *e) {
 }
 
 /* Whether evaluation may go on: steps, interrupts, the stack. */
-static bool within_limits(struct direct *d, struct frame *frame, const struct core *e) {
+static bool within_limits(struct direct *d, struct direct_frame *frame, const struct core *e) {
   enum { UNASKED = 64 };
   const uint64_t most = d->options->most_steps;
   if (most && d->steps >= most) {
@@ -412,14 +413,14 @@ static bool within_limits(struct direct *d, struct frame *frame, const struct co
   return true;
 }
 
-bool direct_eval(struct direct *d, struct frame *frame, const struct core *e,
+bool direct_eval(struct direct *d, struct direct_frame *frame, const struct core *e,
                  struct datum *out) {
   if (!within_limits(d, frame, e)) return false;
   charge(d, 1, 1);
   return eval_node(d, frame, e, out);
 }
 
-bool direct_eval_body(struct direct *d, struct frame *frame, const struct core *e,
+bool direct_eval_body(struct direct *d, struct direct_frame *frame, const struct core *e,
                       struct direct_tail *tail, struct datum *out) {
   for (;;) {
     struct datum flag;
@@ -440,7 +441,7 @@ bool direct_eval_body(struct direct *d, struct frame *frame, const struct core *
   }
 }
 
-bool direct_eval_part(struct direct *d, struct frame *frame, const struct core *e,
+bool direct_eval_part(struct direct *d, struct direct_frame *frame, const struct core *e,
                       uint32_t part, struct datum *out) {
   direct_enter(d, part);
   bool ok = direct_eval(d, frame, e, out);
@@ -448,7 +449,7 @@ bool direct_eval_part(struct direct *d, struct frame *frame, const struct core *
   return ok;
 }
 
-static bool eval_node(struct direct *d, struct frame *frame, const struct core *e,
+static bool eval_node(struct direct *d, struct direct_frame *frame, const struct core *e,
                       struct datum *out) {
   switch ((enum core_kind)e->kind) {
   case CORE_INT:

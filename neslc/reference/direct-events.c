@@ -45,7 +45,8 @@ static void add_location(struct failure_location *trail, size_t *count, const st
 }
 
 /* Different source locations only: a recursive call occurs once, not once per level. */
-static void leave_trail(struct direct *d, const struct frame *frame, const struct core *at) {
+static void leave_trail(struct direct *d, const struct direct_frame *frame,
+                        const struct core *at) {
   struct failure_location *trail = arena_alloc(d->arena, MOST_CALLS * sizeof *trail);
   size_t count = 0;
   for (; frame && count < MOST_CALLS; at = frame->call, frame = frame->caller) {
@@ -72,7 +73,7 @@ static void leave_instances(struct direct *d) {
     d->failure.instances = copy_instances(d->arena, now, true);
 }
 
-bool direct_fail(struct direct *d, struct frame *frame, const struct core *at,
+bool direct_fail(struct direct *d, struct direct_frame *frame, const struct core *at,
                  enum nesl_error kind, const char *format, ...) {
   va_list arguments;
   va_start(arguments, format);

@@ -59,7 +59,7 @@ struct datum_sequence {
 };
 
 struct datum_function {
-  const struct specialisation
+  const struct direct_specialisation
       *specialisation;          /* the global or lambda, and the types it is used at */
   const struct datum *captured; /* of a lambda */
   double size;
@@ -82,26 +82,26 @@ double datum_size(struct datum);
 
 /* A function at ground types. There is one for each (function, types), so pointers compare
  * them. Code outside of functions has one with neither global nor lambda. */
-struct specialisation {
+struct direct_specialisation {
   const struct global *global; /* or NULL */
   const struct core_lambda *lambda;
   uint32_t count; /* generic variables of the global, or of the function around the lambda */
   struct type **types;
-  uint32_t arity;              /* of a primitive: components of its argument, by its scheme */
-  struct type *argument;       /* of a primitive: its declared type; see ground_argument() */
-  struct specialisation *next; /* in its bucket of the hash table */
+  uint32_t arity;        /* of a primitive: components of its argument, by its scheme */
+  struct type *argument; /* of a primitive: its declared type; see ground_argument() */
+  struct direct_specialisation *next; /* in its bucket of the hash table */
   uint64_t hash;
 };
 
 /* The variables of one activation of a function. */
-struct frame {
+struct direct_frame {
   struct datum *locals;
-  uint32_t count;                              /* slots */
-  const struct specialisation *specialisation; /* the code that runs here */
-  const struct core *call;                     /* the application that made it, or NULL */
+  uint32_t count;                                     /* slots */
+  const struct direct_specialisation *specialisation; /* the code that runs here */
+  const struct core *call; /* the application that made it, or NULL */
   /* The tail calls that replaced the code, the latest first, each once; NULL behind them. */
   const struct core *tails[FAILURE_MOST_CALLS];
-  struct frame *caller;
+  struct direct_frame *caller;
 };
 
 /* Why evaluation stopped. */
@@ -149,7 +149,7 @@ struct direct {
   struct failure failure; /* valid after a function returned false */
 
   struct slots *free_slots[DIRECT_FREE_LISTS]; /* by binary logarithm of their number */
-  struct specialisation **specialisations;
+  struct direct_specialisation **specialisations;
   size_t specialisation_count, specialisation_capacity;
   struct memo {
     const void *node, *context;
@@ -171,43 +171,46 @@ static inline void charge(struct direct *d, double work, double depth) {
 
 /* ---- direct-eval.c ---- */
 
-bool direct_eval(struct direct *, struct frame *, const struct core *, struct datum *);
+bool direct_eval(struct direct *, struct direct_frame *, const struct core *, struct datum *);
 /* Evaluates a subexpression; `part` is its index in the order of evaluation. */
-bool direct_eval_part(struct direct *, struct frame *, const struct core *, uint32_t part,
-                      struct datum *);
-void direct_bind(struct direct *, struct frame *, const struct core_pattern *, struct datum);
+bool direct_eval_part(struct direct *, struct direct_frame *, const struct core *,
+                      uint32_t part, struct datum *);
+void direct_bind(struct direct *, struct direct_frame *, const struct core_pattern *,
+                 struct datum);
 /* A call whose value is that of the function that makes it: it needs no frame of its own. */
 struct direct_tail {
   const struct core *apply; /* NULL: there is none */
-  const struct specialisation *specialisation;
+  const struct direct_specialisation *specialisation;
   const struct datum *captured;
 };
 /* Evaluates the body of a function: its value, or the call that ends it, which is not made yet.
  * Outside of an apply-to-each only, since the keys of events do not grow. */
-bool direct_eval_body(struct direct *, struct frame *, const struct core *,
+bool direct_eval_body(struct direct *, struct direct_frame *, const struct core *,
                       struct direct_tail *, struct datum *);
 /* Evaluates e in `from` and binds it in `to`, without building pairs that the pattern takes
  * apart. */
-bool direct_eval_bind(struct direct *, struct frame *from, const struct core *e,
-                      struct frame *to, const struct core_pattern *);
+bool direct_eval_bind(struct direct *, struct direct_frame *from, const struct core *e,
+                      struct direct_frame *to, const struct core_pattern *);
 
 /* ---- direct-call.c ---- */
 
-bool direct_apply(struct direct *, struct frame *, const struct core *apply, struct datum *);
+bool direct_apply(struct direct *, struct direct_frame *, const struct core *apply,
+                  struct datum *);
 /* Applies a function as direct_apply does, but a call of one with a body may be left to the
  * caller. */
-bool direct_apply_last(struct direct *, struct frame *, const struct core *apply,
+bool direct_apply_last(struct direct *, struct direct_frame *, const struct core *apply,
                        struct direct_tail *, struct datum *);
 /* A function as a value. */
-bool direct_global_value(struct direct *, struct frame *, const struct core *, struct datum *);
-struct datum direct_closure(struct direct *, struct frame *, const struct core_lambda *);
+bool direct_global_value(struct direct *, struct direct_frame *, const struct core *,
+                         struct datum *);
+struct datum direct_closure(struct direct *, struct direct_frame *, const struct core_lambda *);
 /* The specialisation of this function at these ground types. Then: a type of its code with its
  * generic variables replaced; the ground argument type of a primitive. */
-const struct specialisation *find_specialisation(struct direct *, const struct global *,
-                                                 const struct core_lambda *, uint32_t count,
-                                                 struct type **types);
-struct type *ground_type(struct direct *, const struct specialisation *, struct type *);
-struct type *ground_argument(struct direct *, const struct specialisation *);
+const struct direct_specialisation *find_specialisation(struct direct *, const struct global *,
+                                                        const struct core_lambda *,
+                                                        uint32_t count, struct type **types);
+struct type *ground_type(struct direct *, const struct direct_specialisation *, struct type *);
+struct type *ground_argument(struct direct *, const struct direct_specialisation *);
 /* The memoised value for a node and a context, valid until the next call; *found: whether there
  * was one. */
 void **direct_memo(struct direct *, const void *node, const void *context, bool *found);
@@ -215,7 +218,7 @@ void **direct_memo(struct direct *, const void *node, const void *context, bool 
 /* ---- direct-trace.c ---- */
 
 /* Calls a function of the program, whose frame is open, and reports that to the trace. */
-bool direct_apply_traced(struct direct *, struct frame *from, struct frame *to,
+bool direct_apply_traced(struct direct *, struct direct_frame *from, struct direct_frame *to,
                          const struct core *apply, struct datum *out);
 
 /* ---- primitives ---- */
@@ -223,9 +226,9 @@ bool direct_apply_traced(struct direct *, struct frame *from, struct frame *to,
 /* A call of a primitive: its arguments, and its application for reports of failures. */
 struct primitive_call {
   enum primitive primitive;
-  const struct specialisation *specialisation;
+  const struct direct_specialisation *specialisation;
   struct datum argument[DIRECT_ARGUMENTS];
-  struct frame *frame;
+  struct direct_frame *frame;
   const struct core *apply;
 };
 
@@ -252,7 +255,7 @@ struct datum *direct_items(struct direct *, uint64_t count);
 /* ---- direct-events.c ---- */
 
 /* Notes a failure at an application and returns false. */
-bool direct_fail(struct direct *, struct frame *, const struct core *at, enum nesl_error,
+bool direct_fail(struct direct *, struct direct_frame *, const struct core *at, enum nesl_error,
                  const char *format, ...) __attribute__((format(printf, 5, 6)));
 /* A primitive's check failed, on these two INTs. */
 bool direct_check_fails(struct direct *, const struct primitive_call *, enum check, int64_t v,

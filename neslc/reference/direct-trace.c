@@ -5,7 +5,7 @@
 /* An argument or a result as columns, in memory of their own. */
 struct reporting {
   struct direct *d;
-  const struct specialisation *function;
+  const struct direct_specialisation *function;
   struct datum value;
   bool is_result;
 };
@@ -25,15 +25,15 @@ static void report_trace(struct arena *arena, void *context) {
   }
 }
 
-static void report_value(struct direct *d, const struct specialisation *function,
+static void report_value(struct direct *d, const struct direct_specialisation *function,
                          struct datum value, bool is_result) {
   struct reporting r = {d, function, value, is_result};
   if (!arena_with(d->arena->heap, report_trace, &r)) memory_failed();
 }
 
-bool direct_apply_traced(struct direct *d, struct frame *from, struct frame *to,
+bool direct_apply_traced(struct direct *d, struct direct_frame *from, struct direct_frame *to,
                          const struct core *apply, struct datum *out) {
-  const struct specialisation *function = to->specialisation;
+  const struct direct_specialisation *function = to->specialisation;
   const struct direct_trace *trace = d->options->trace;
   struct datum argument;
   direct_enter(d, 1);

@@ -10,8 +10,8 @@
 /* The function that a function type identifies; NULL if undetermined: then the type has no
  * values.
  */
-static const struct specialisation *specialisation_of_type(struct direct *d,
-                                                           struct type *function) {
+static const struct direct_specialisation *specialisation_of_type(struct direct *d,
+                                                                  struct type *function) {
   struct type *identity = function->part[2] ? type_of(function->part[2]) : NULL;
   if (!identity || identity->tag != TYPE_IDENTITY) return NULL;
   const struct core_lambda *lambda = identity->lambda;
@@ -29,7 +29,7 @@ static const struct specialisation *specialisation_of_type(struct direct *d,
   return find_specialisation(d, NULL, lambda, lambda->scheme_count, types);
 }
 
-static struct type *captured_type(struct direct *d, const struct specialisation *s,
+static struct type *captured_type(struct direct *d, const struct direct_specialisation *s,
                                   uint32_t i) {
   return type_of(ground_type(d, s, s->lambda->captured[i]->type));
 }
@@ -66,7 +66,7 @@ static struct datum *read_sequences(struct reading_columns *r, struct type *type
 }
 
 static struct datum *read_functions(struct reading_columns *r, struct type *type, uint64_t k) {
-  const struct specialisation *specialisation = specialisation_of_type(r->d, type);
+  const struct direct_specialisation *specialisation = specialisation_of_type(r->d, type);
   const struct core_lambda *lambda = specialisation ? specialisation->lambda : NULL;
   const uint32_t count = lambda ? lambda->captured_count : 0;
   struct datum *captured = direct_items(r->d, k * count);
@@ -158,7 +158,7 @@ static void write_sequences(struct writing_columns *w, struct type *type, const 
 
 static void write_functions(struct writing_columns *w, struct type *type, const struct datum *x,
                             uint64_t k) {
-  const struct specialisation *specialisation = specialisation_of_type(w->d, type);
+  const struct direct_specialisation *specialisation = specialisation_of_type(w->d, type);
   if (!specialisation || !specialisation->lambda) return;
   struct datum *values = direct_items(w->d, k);
   for (uint32_t c = 0; c < specialisation->lambda->captured_count; c++) {

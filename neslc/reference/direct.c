@@ -32,13 +32,13 @@ struct evaluation {
 static bool evaluate_run(struct evaluation *run) {
   struct direct *d = &run->d;
   const struct core *e = run->checked->value;
-  const struct specialisation *outside = find_specialisation(d, NULL, NULL, 0, NULL);
+  const struct direct_specialisation *outside = find_specialisation(d, NULL, NULL, 0, NULL);
   uint32_t slots = 4;
   while (slots < run->checked->local_count) slots *= 2;
-  struct frame frame = {.locals = direct_items(d, slots),
-                        .count = slots,
-                        .specialisation = outside,
-                        .call = NULL};
+  struct direct_frame frame = {.locals = direct_items(d, slots),
+                               .count = slots,
+                               .specialisation = outside,
+                               .call = NULL};
   struct datum x;
   if (!direct_eval(d, &frame, e, &x)) return false;
   struct arena *kept = d->session->arena;

@@ -199,7 +199,7 @@ static bool simple(const struct simplicity *s, const struct core *e) {
 }
 
 bool is_simple(struct flattener *f, const struct core *e, unsigned *budget) {
-  const struct frame *frame = f->frame;
+  const struct flat_frame *frame = f->frame;
   return simple(&(struct simplicity){f, frame->count, frame->arguments, budget}, e);
 }
 
