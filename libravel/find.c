@@ -214,6 +214,10 @@ static enum ravel_code compile_named(struct ravel_context *c, struct search *s) 
   if (g->kind == GLOBAL_VARIABLE) {
     return ravel_fail(c, RAVEL_TYPE, "`%s` is a variable, not a function", s->name);
   }
+  if (s->types && s->types[strspn(s->types, " \t\n")] == '\0') {
+    return ravel_fail(c, RAVEL_TYPE, "`%s` is %s: it takes arguments, and none was given",
+                      s->name, type_text(c->diags->arena, g->scheme.type, true));
+  }
   if (g->kind == GLOBAL_FUNCTION && g->body) return compile_with_body(c, s, g);
   if (g->kind == GLOBAL_FUNCTION && g->primitive < 0) {
     return ravel_fail(c, RAVEL_TYPE, "`%s` is only declared: it has no body", s->name);

@@ -101,6 +101,8 @@ Test(libravel, functions_are_cached_until_they_are_redefined) {
   cr_expect_eq(int_in(c, libravel_call(c, again, int_of(c, 1), NULL)), 21);
   define(c, "function ff(x) = x + 0.5;");
   fails(c, RAVEL_TYPE, "it does not take int", ravel_find(c, "ff", "int", &again));
+  fails(c, RAVEL_TYPE, "`ff` is float -> float: it takes arguments, and none was given",
+        ravel_find(c, "ff", " ", &again));
   cr_expect_eq(int_in(c, libravel_call(c, f, int_of(c, 2), NULL)), 12);
   ravel_context_free(c);
 }
@@ -542,7 +544,7 @@ Test(libravel, a_context_without_memory_for_it_can_say_so) {
 Test(libravel, memory_of_vectors_is_limited_and_the_context_goes_on) {
   struct ravel_context *c = context_with((const char *const[]){"memory", "64M", NULL});
   struct ravel_value *v[1], *result;
-  define(c, "function long(n) = sum({i * i : i in reverse(index(n))});");
+  define(c, "function long(n) = sum({i * i : i in sort(index(n))});");
   struct ravel_function *f = libravel_find(c, "long", "int");
   v[0] = int_of(c, 100000000);
   fails(c, RAVEL_MEMORY, "memory", ravel_call(c, f, v, 1, &result));
