@@ -246,7 +246,7 @@ static bool lose_output(const FILE *out) {
   return false;
 }
 
-bool process_flush(FILE *out) {
+static bool process_flush(FILE *out) {
   errno = 0;
   return (fflush(out) == 0 && !ferror(out)) || lose_output(out);
 }

@@ -70,13 +70,12 @@ struct permissions process_user(void);
 /* The permissions with the list of files that are being replaced, which signals remove. */
 struct permissions process_listing(struct permissions);
 
-/* Flush a stream; write a text, in chunks, since readers may be slow. False if that fails, or
- * if the command is asked to end. If standard output fails, the reason is reported when the
- * command is done, unless the command has failed. */
-bool process_flush(FILE *);
 /* Returns whether a stream reaches its reader where more is to be written: false if that would
  * be lost, too. A write that a signal or the limit of time ended does not count. */
 bool process_reaches(FILE *);
+/* Writes a text, in chunks, since readers may be slow. False if that fails, or if the command
+ * is asked to end. If standard output fails, the reason is reported when the command is done,
+ * unless the command has failed. */
 bool process_write(FILE *, const char *text, size_t length);
 
 /* Returns the seconds of a monotonic clock. */

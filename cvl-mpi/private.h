@@ -234,7 +234,6 @@ void release_inner(struct cvl_context *, struct cvl_value *);
 /* Operands of the inner back end are values of it, which its operation takes if they are
  * `owned`. They are CVL_NOTHING where they are poisoned. inner_drop releases owned operands
  * that no operation has taken. */
-bool any_poisoned(const struct cvl_value *inner, const bool *present, unsigned n);
 void inner_drop(struct cvl_context *, const struct cvl_value *inner, unsigned n);
 /* Returns this rank's inner value of a vector or descriptor. It takes the value out of the
  * vector if `may_take`, the operand is owned, and nobody else holds it. */
@@ -451,10 +450,9 @@ bool local_call(struct cvl_context *, uint64_t site, const struct cvl_call *,
 bool segmented_call(struct cvl_context *, uint64_t site, const struct cvl_call *,
                     struct cvl_value *out);
 /* whole_segments returns a view of which all blocks end between segments, or NULL if too many
- * elements would move. ends_between tells whether blocks do so already. */
+ * elements would move. */
 const struct view *whole_segments(struct cvl_context *, uint64_t site, struct cvl_segdes *,
                                   const struct view *);
-bool ends_between(const struct view *);
 /* Do the same for blocks that may also end at multiples of `unit` elements from the beginning
  * of a segment. */
 const struct view *cut_segments(struct cvl_context *, uint64_t site, struct cvl_segdes *,

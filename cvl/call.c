@@ -65,10 +65,6 @@ unsigned call_operands(enum call_kind kind, enum cvl_op op) {
   return kind == CALL_ELEMENTWISE ? op_info(op)->arity : (unsigned)strlen(kinds[kind].operands);
 }
 
-bool call_takes_segdes(enum call_kind kind, unsigned operand) {
-  return kinds[kind].operands[operand] == 's';
-}
-
 bool call_gives_segdes(enum call_kind kind, unsigned result) {
   return kinds[kind].results[result] == 's';
 }

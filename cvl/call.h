@@ -112,8 +112,7 @@ const char *call_name(enum call_kind);
 /* Return how many results a kind has, and how many operands (ELEMENTWISE: as many as op). */
 unsigned call_results(enum call_kind);
 unsigned call_operands(enum call_kind, enum cvl_op);
-/* Whether operand or result i is a descriptor. */
-bool call_takes_segdes(enum call_kind, unsigned operand);
+/* Whether result i is a descriptor. */
 bool call_gives_segdes(enum call_kind, unsigned result);
 /* Returns the element type of the result, given that of the values (the last operand for
  * ELEMENTWISE, the first elsewhere) and the widths of the context. */

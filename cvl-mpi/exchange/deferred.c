@@ -142,7 +142,7 @@ struct deferred *waits_for(const struct cvl_value *v) {
   return v->form == CVL_SEGDES ? v->as.segdes->deferred : NULL;
 }
 
-void want_all(struct cvl_context *c) {
+static void want_all(struct cvl_context *c) {
   while (c->deferred) agree_with(c, true);
 }
 

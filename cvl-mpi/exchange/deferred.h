@@ -53,7 +53,6 @@ void deferred_size(struct cvl_context *, const struct deferred *p, uint64_t n);
 
 /* Completes the operands: if one is deferred, all deferred values are completed. */
 void want(struct cvl_context *, const struct cvl_value *operands, unsigned n);
-void want_all(struct cvl_context *);
 /* Completes all deferred values, and agrees on all faults found by then. */
 void settle_all(struct cvl_context *);
 /* Returns the size that a symbol stands for. If it is not known yet, all deferred values that

@@ -60,13 +60,6 @@ const struct view *whole_segments(struct cvl_context *c, uint64_t site, struct c
   return NULL;
 }
 
-bool ends_between(const struct view *v) {
-  for (unsigned b = 1; b < v->at->ranks; b++) {
-    if (v->borders[b].end > v->at->start[b]) return false;
-  }
-  return true;
-}
-
 const struct view *cut_segments(struct cvl_context *c, uint64_t site, struct cvl_segdes *d,
                                 const struct view *v, uint64_t unit) {
   return segdes_view_near(c, site, d, v, cut_between(c, v, unit));

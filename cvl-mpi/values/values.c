@@ -141,7 +141,7 @@ void mpi_values_free(struct cvl_context *c) {
 
 /* ---- operands of the inner back end ---- */
 
-bool any_poisoned(const struct cvl_value *inner, const bool *present, unsigned n) {
+static bool any_poisoned(const struct cvl_value *inner, const bool *present, unsigned n) {
   for (unsigned i = 0; i < n; i++) {
     if (present[i] && inner[i].form == CVL_NOTHING) return true;
   }

@@ -30,7 +30,7 @@ static void recount(struct host_value *d) {
 /* ---- descriptors ---- */
 
 /* Gives every empty segment of d an element, for EXTRACT and REPLACE. */
-void segdes_fill_empty(struct host_value *d) {
+static void segdes_fill_empty(struct host_value *d) {
   for (uint64_t k = 0; k < d->n; k++) {
     if (host_segment(d, k) == 0) host_put_int(d, k, 1);
   }

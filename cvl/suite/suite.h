@@ -175,8 +175,6 @@ struct host_value segdes_indices(struct suite *, const struct host_value *d,
 struct host_value segdes_permutation(struct suite *, const struct host_value *d);
 /* Makes, for every segment of d, none of which is empty, the index of one of its elements. */
 struct host_value row_indices(struct suite *, const struct host_value *d);
-/* Gives every empty segment of d one element. */
-void segdes_fill_empty(struct host_value *d);
 /* Fills v with values fit for this operation. */
 void data_fill(struct suite *, enum call_kind, enum cvl_op, struct host_value *v);
 /* Fills v so that MAX or MIN of FLOAT, the current item's, is decided by a NaN or by the sign
