@@ -11,7 +11,7 @@ A superoperator is executed
 - in steps: what is named is executed by itself. What is between is fused;
 - node by node: as the operations that it was made from: they are few, or copies of segments, or vectors are short.
 
-Batch calls are dealt out (each rank executes its own instances, without any exchange) or executed together.
+Batch calls are distributed (each rank executes its own instances, without any exchange) or executed together.
 """
 
 import json
@@ -74,14 +74,14 @@ def looked_at(counts):
 
 
 def calls(counts):
-    """The names of functions whose calls were dealt out, and of the others."""
-    dealt = {c["name"] for c in counts.get("chunks", []) if c["bound"] == "ranks"}
-    return sorted(dealt), sorted({c["name"] for c in counts.get("chunks", [])} - dealt)
+    """The names of functions whose calls were distributed, and of the others."""
+    distributed = {c["name"] for c in counts.get("chunks", []) if c["bound"] == "ranks"}
+    return sorted(distributed), sorted({c["name"] for c in counts.get("chunks", [])} - distributed)
 
 
 def section(program, counts, ways):
     yield f"{program.title}, {program.says}"
-    for word, names in zip(("dealt out", "together"), calls(counts)):
+    for word, names in zip(("distributed", "together"), calls(counts)):
         if names:
             yield f"  {word}: {', '.join(names)}"
     for n, share, formula in looked_at(counts):
@@ -96,8 +96,8 @@ def summary(counts, ways):
     for n, *_ in looked_at(counts):
         way = ways.get(n, Ways())
         kinds.append(re.sub(r" \d+", "", way.words()).replace(", ", " and ") + (f" ({', '.join(sorted(way.at))})" if way.at else ""))
-    dealt, together = calls(counts)
-    return "; ".join(filter(None, [expected.counted(sorted(kinds)), dealt and f"dealt out {len(dealt)}",
+    distributed, together = calls(counts)
+    return "; ".join(filter(None, [expected.counted(sorted(kinds)), distributed and f"distributed {len(distributed)}",
                                    together and f"together {len(together)}"]))
 
 

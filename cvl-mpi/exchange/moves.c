@@ -90,7 +90,10 @@ static void cross(struct cvl_context *c, uint64_t site, const struct cvl_vector 
 static bool fill_zeros(struct cvl_context *c, uint64_t site, const struct cvl_vector *v,
                        struct mpi_range own, const struct cvl_value *target) {
   const enum cvl_elem elem = (enum cvl_elem)v->elem;
-  void *zeros = mpi_alloc(c, own.n * elem_info(elem)->bytes);
+  const uint64_t bytes = own.n * elem_info(elem)->bytes;
+  void *zeros = mpi_try_alloc(c, site, bytes);
+  if (!zeros) return false;
+  memset(zeros, 0, bytes);
   struct cvl_value copy = device_elements(c, site, elem, own.n, zeros);
   copy.owned = copy.form != CVL_NOTHING;
   mpi_free(c, zeros);

@@ -127,7 +127,7 @@ def fault_once(tests, job):
                  f"{job.name}, one fault is reported", done.stdout + done.stderr)
 
 
-DEALT = """let r = {let a = [1 : i + 2]; s = {x * x : x in a | rem(x, 2) == rem(i, 2)}
+DISTRIBUTED = """let r = {let a = [1 : i + 2]; s = {x * x : x in a | rem(x, 2) == rem(i, 2)}
                 in (sum(s), s, sqrt(float(sum(a)))) : i in index(200)}
 in (sum({a : (a, b, c) in r}), {b : (a, b, c) in r}, sum({c : (a, b, c) in r}))"""
 # RANDs within nested batch calls, of data-dependent numbers of elements, and one RAND behind them all.
@@ -136,7 +136,7 @@ function walk(n) = let r = {sum(draw(m)) : m in index(n)}; s = {draw(rem(x, 5) +
 let r = {walk(rem(i, 9)) : i in index(200)} in (sum({a : (a, b) in r}), {b : (a, b) in r}, rand(1000000))"""
 
 
-def dealt_out(tests, job, program, *options):
+def distributed_call(tests, job, program, *options):
     """Each rank executes its instances of a batch call; the profile says so, and what this rank sent."""
     with tempfile.TemporaryDirectory(prefix="ravel-ranks-") as folder:
         source, code = Path(folder, "p.nesl"), Path(folder, "p.vcode")
@@ -147,7 +147,7 @@ def dealt_out(tests, job, program, *options):
         done = job.run(3, job.build / "bin/vinterp", "--backend", job.backend, "--profile", *options, code)
     apart = re.search(r"^EACH_[12]L +1 +3 +6\d +6\d .* ranks$", done.stderr, re.MULTILINE)
     tests.expect(done.returncode == 0 and done.stdout == wanted and apart and "sent to other ranks: " in done.stderr,
-                 f"{job.name}, a call is dealt out, and what was sent is counted: {program}",
+                 f"{job.name}, a call is distributed, and what was sent is counted: {program}",
                  done.stdout + done.stderr)
 
 
@@ -277,7 +277,7 @@ def random_programs(tests, job, count, seed):
                      f"{errors}\n{done.stderr.decode('latin-1')}")
 
 
-def dealt_faults(tests, job):
+def distributed_faults(tests, job):
     """The fault of one instance is reported as in one process, whichever rank has the instance."""
     each = ("sum({{index(i + 2)[x + (if i == {i} then 5 else 0)] : x in index(i + 2)}})",
             "let a = {{rand(9) : x in index(i + 2)}}; b = a[if i == {i} then 500 else 0] in b + sum({{rand(9) : x in a}})",
@@ -532,7 +532,7 @@ TURNS = """function mixed(n) =
   let v = {rem(i * 31, 30011) : i in [0:30011]};
       (w, k) = loop (w, k) = (v, 0) while k < n do ((if rem(k, 3) == 0 then {w[x] : x in w} else {w[x] : x in v}), k + 1)
   in sum(w) $
-function dealt(n) =
+function distributed(n) =
   sum({let v = [0:i + 100]; (s, k) = loop (s, k) = (0, 0) while k < n do (s + sum({x * k : x in v}), k + 1) in s
        : i in index(500)}) $
 """
@@ -543,7 +543,7 @@ def in_time(tests, job):
     with tempfile.TemporaryDirectory(prefix="ravel-ranks-") as folder:
         Path(folder, "f.nesl").write_text(TURNS)
         for k in range(6 if EVERY == 1 else 2):
-            entry = ("mixed", "dealt")[k % 2]
+            entry = ("mixed", "distributed")[k % 2]
             try:
                 done = job.run(2, job.build / "bin/nesl", "run", "--backend", job.backend, "--time", f"0.{k + 3}",
                                "f.nesl", "--entry", entry, "1000000000", folder=folder, timeout=15)
@@ -661,10 +661,10 @@ def launching(tests, job):
 def computing(tests, job, arguments):
     """Tests what ranks compute, and what they write."""
     other_ways(tests, job, arguments.forms)
-    dealt_out(tests, job, DEALT)
-    dealt_out(tests, job, DRAWN)
-    dealt_out(tests, job, DRAWN, "--chunks", "7")  # calls that draw random numbers are not cut into chunks
-    dealt_faults(tests, job)
+    distributed_call(tests, job, DISTRIBUTED)
+    distributed_call(tests, job, DRAWN)
+    distributed_call(tests, job, DRAWN, "--chunks", "7")  # calls that draw random numbers are not cut into chunks
+    distributed_faults(tests, job)
     in_steps(tests, job)
     in_little_memory(tests, job)
     random_programs(tests, job, arguments.random, arguments.seed)
@@ -683,7 +683,7 @@ def smoke(tests, job):
     conformance(tests, job, 3, [*SOME, "7/300"])
     printed_once(tests, job)
     fault_once(tests, job)
-    dealt_out(tests, job, DEALT)
+    distributed_call(tests, job, DISTRIBUTED)
     in_steps(tests, job)
 
 
