@@ -80,6 +80,12 @@ bool rewriting_pass(const char *functions, bool (*pass)(struct opt *), char *bod
   return changed;
 }
 
+void rewriting_has(const char *body, const char *words, unsigned times) {
+  unsigned found = 0;
+  for (const char *at = strstr(body, words); at; at = strstr(at + 1, words)) found++;
+  cr_expect_eq(found, times, "%s: %u times, not %u\n%s", words, found, times, body);
+}
+
 const char *rewriting_listing(struct rewriting *r, const char *functions,
                               bool (*pass)(struct opt *)) {
   rewriting_begin(r, functions);

@@ -22,6 +22,8 @@ struct rewriting {
 void rewriting_begin(struct rewriting *, const char *functions);
 /* M's body after a pass, in at most size bytes; whether the pass changed anything. */
 bool rewriting_pass(const char *functions, bool (*pass)(struct opt *), char *body, size_t size);
+/* Fails the test unless the words stand in the body so many times. */
+void rewriting_has(const char *body, const char *words, unsigned times);
 /* All functions after a pass, numbered anew and verified, without positions; and a failure of
  * the test if they are not these. */
 const char *rewriting_listing(struct rewriting *, const char *functions,
