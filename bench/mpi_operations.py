@@ -28,6 +28,7 @@ import subprocess
 from pathlib import Path
 
 from case import numpy as np
+from dispatch import BenchError
 
 ROOT = Path(__file__).resolve().parent.parent
 GRAIN, WHOLE, WORD = 1024, 4096, 8
@@ -243,7 +244,10 @@ def lacking(build):
 
 
 def counts(build, ranks, elements):
-    done = run_ranks(build, ranks, build / "bin/bench-mpi-ops", elements)
+    command = build / "bin/bench-mpi-ops"
+    if not command.exists():
+        raise BenchError(f"{command} is not built: cmake --build {build} --target bench-mpi-ops")
+    done = run_ranks(build, ranks, command, elements)
     cases = {}  # of all ranks the most of each
     for line in map(json.loads, done.stdout.splitlines()):
         most = cases.setdefault(line["case"], line)
