@@ -393,7 +393,7 @@ static void find_cold(struct shape *s) {
   }
 }
 
-static bool suite_superop_complete(struct shape *s, bool copies) {
+static bool complete_shape(struct shape *s, bool copies) {
   struct superop *op = s->op;
   s->node = 0;
   s->why = NULL;
@@ -443,8 +443,8 @@ bool superop_complete(struct arena *arena, struct superop *op, const char **why,
   *node = 0;
   memory_guard_begin(&guard);
   if (setjmp(guard.jump)) return false;
-  const bool ok = suite_superop_complete(&s, false) ||
-                  (superop_may_copy(op) && suite_superop_complete(&s, true));
+  const bool ok =
+      complete_shape(&s, false) || (superop_may_copy(op) && complete_shape(&s, true));
   memory_guard_end(&guard);
   *why = s.why;
   *node = s.node;

@@ -13,8 +13,6 @@
  */
 #include "fcode-opt/fuse.h"
 
-#include "ir/kinds.h"
-
 struct lengths {
   struct opt *o;
   const struct sizes *sizes;
@@ -45,18 +43,11 @@ static void count_other_uses(struct lengths *l, const struct ir_block *block) {
 static ir_var append_length_op(struct lengths *l, struct rewrite_block *out,
                                const struct ir_binding *like, enum opcode op, ir_var a,
                                ir_var b, ir_var result) {
-  uint32_t operands = b == IR_NO_VAR ? 1 : 2;
-  uint8_t type = opcode_info(op)->types == NO_TYPE ? TW_NONE : TW_INT;
-  struct ir_binding x =
-      rewrite_binding(l->o, (uint16_t)op, type, operands, 1, like->pos, like->origin);
-  x.operands[0] = a;
-  if (operands == 2) x.operands[1] = b;
-  if (result == IR_NO_VAR) {
-    enum ir_kind_tag tag = op == OPC_MAKE_SEGDES ? IR_SEGDES : IR_INT;
-    result = rewrite_var(l->o, l->f, ir_kind_base(tag));
-  }
-  x.results[0] = result;
-  rewrite_append(l->o, out, &x);
+  const enum ir_kind_tag tag = op == OPC_MAKE_SEGDES ? IR_SEGDES : IR_INT;
+  const ir_var made =
+      rewrite_op(l->o, l->f, out, op, tag, (ir_var[]){a, b}, b == IR_NO_VAR ? 1 : 2, like);
+  if (result == IR_NO_VAR) return made;
+  out->bindings[out->count - 1].results[0] = result;
   return result;
 }
 

@@ -20,7 +20,6 @@
  */
 #include "fcode-opt/fuse.h"
 #include "ir/definitions.h"
-#include "ir/kinds.h"
 
 enum { GATHER_VALUES, GATHER_INDEX, GATHER_SOURCE, GATHER_TARGET };
 enum {
@@ -185,14 +184,7 @@ static const struct ir_binding *moved(const struct gathers *g, const struct ir_b
 /* Appends an operation at the position of the gather; returns its result. */
 static ir_var gathers_emit(struct gathers *g, enum opcode op, enum ir_kind_tag tag,
                            const ir_var *operands, uint32_t count) {
-  const bool typed = opcode_info(op)->types != NO_TYPE;
-  const enum type_word type = tag == IR_FLOAT ? TW_FLOAT : tag == IR_BOOL ? TW_BOOL : TW_INT;
-  struct ir_binding x = rewrite_binding(g->o, (uint16_t)op, typed ? (uint8_t)type : TW_NONE,
-                                        count, 1, g->at->pos, g->at->origin);
-  for (uint32_t k = 0; k < count; k++) x.operands[k] = operands[k];
-  x.results[0] = rewrite_var(g->o, g->fuse.f, ir_kind_base(tag));
-  rewrite_append(g->o, &g->out, &x);
-  return x.results[0];
+  return rewrite_op(g->o, g->fuse.f, &g->out, op, tag, operands, count, g->at);
 }
 
 static ir_var emit_int_op(struct gathers *g, enum opcode op, ir_var a, ir_var b) {
@@ -312,8 +304,32 @@ static void gathers_in_block(struct gathers *g, struct ir_block *block) {
   g->out = before;
 }
 
+/* Whether a gather reads what an operation computes beside its use. */
+static bool has_candidates(const struct gathers *g, const struct ir_block *block) {
+  for (uint32_t i = 0; i < block->count; i++) {
+    const struct ir_binding *x = &block->bindings[i];
+    if (x->form == IR_OP && x->op == OPC_BPERMUTE &&
+        !is_in_memory(g, x->operands[GATHER_VALUES]))
+      return true;
+    if (x->form == IR_IF &&
+        (has_candidates(g, x->as.arms.then) || has_candidates(g, x->as.arms.otherwise)))
+      return true;
+  }
+  return false;
+}
+
+static void gathers_in_function(struct gathers *g, struct ir_function *f) {
+  struct opt *o = g->o;
+  if (!g->fuse.sizes) g->fuse.sizes = sizes_compute(o); /* takes longer than all else here */
+  g->uses = arena_alloc(o->scratch, f->var_count * sizeof *g->uses);
+  g->read = arena_alloc(o->scratch, f->var_count * sizeof *g->read);
+  rewrite_count_uses(f, g->uses);
+  count_gathers(g, f->body);
+  gathers_in_block(g, f->body);
+}
+
 bool pass_gathers(struct opt *o) {
-  struct gathers g = {.o = o, .fuse = {.o = o, .sizes = sizes_compute(o)}};
+  struct gathers g = {.o = o, .fuse = {.o = o}};
   struct calls calls = calls_make(o);
   for (uint32_t i = 0; i < o->program->function_count; i++) {
     struct ir_function *f = &o->program->functions[i];
@@ -321,11 +337,7 @@ bool pass_gathers(struct opt *o) {
     g.fuse.function = i;
     g.fuse.f = f;
     g.fuse.definitions = ir_definitions(o->scratch, f);
-    g.uses = arena_alloc(o->scratch, f->var_count * sizeof *g.uses);
-    g.read = arena_alloc(o->scratch, f->var_count * sizeof *g.read);
-    rewrite_count_uses(f, g.uses);
-    count_gathers(&g, f->body);
-    gathers_in_block(&g, f->body);
+    if (has_candidates(&g, f->body)) gathers_in_function(&g, f);
   }
   return g.changed;
 }

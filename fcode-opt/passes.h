@@ -87,6 +87,11 @@ struct rewrite_block {
   struct ir_binding *bindings;
   uint32_t count, capacity;
 };
+/* Appends an operation with one result, a new variable of the kind, at the position of another
+ * binding. Returns the variable. */
+ir_var rewrite_op(struct opt *, struct ir_function *, struct rewrite_block *, enum opcode,
+                  enum ir_kind_tag, const ir_var *operands, uint32_t count,
+                  const struct ir_binding *like);
 /* Returns the new binding, which is valid until the next one is added. */
 struct ir_binding *rewrite_append(struct opt *, struct rewrite_block *,
                                   const struct ir_binding *);

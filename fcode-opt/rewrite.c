@@ -1,5 +1,6 @@
 /* rewrite.c - tools every pass uses: new variables, new blocks, copies, renaming. */
 #include "fcode-opt/passes.h"
+#include "ir/kinds.h"
 
 #include <string.h>
 
@@ -46,6 +47,19 @@ struct ir_binding *rewrite_append(struct opt *o, struct rewrite_block *b,
   }
   b->bindings[b->count] = *x;
   return &b->bindings[b->count++];
+}
+
+ir_var rewrite_op(struct opt *o, struct ir_function *f, struct rewrite_block *b, enum opcode op,
+                  enum ir_kind_tag tag, const ir_var *operands, uint32_t count,
+                  const struct ir_binding *like) {
+  const bool typed = opcode_info(op)->types != NO_TYPE;
+  const enum type_word type = tag == IR_FLOAT ? TW_FLOAT : tag == IR_BOOL ? TW_BOOL : TW_INT;
+  struct ir_binding x = rewrite_binding(o, (uint16_t)op, typed ? (uint8_t)type : TW_NONE, count,
+                                        1, like->pos, like->origin);
+  memcpy(x.operands, operands, count * sizeof *x.operands);
+  x.results[0] = rewrite_var(o, f, ir_kind_base(tag));
+  rewrite_append(o, b, &x);
+  return x.results[0];
 }
 
 void rewrite_finish(struct ir_block *block, const struct rewrite_block *b) {
