@@ -317,7 +317,7 @@ bool cvl_scalar_op(enum cvl_elem int_elem, enum cvl_elem float_elem, enum cvl_op
                    enum cvl_error_kind *fault);
 
 /* The back ends linked into this program, NULL-terminated. The program's own files define it
- * (commands/backends.c and the tests). */
+ * (cvl-cpu/backends.c and the tests). */
 const struct cvl_backend *const *cvl_backends(void);
 /* Returns the back end with this name, or NULL. */
 const struct cvl_backend *cvl_backend_find(const char *name);

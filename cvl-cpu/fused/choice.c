@@ -1,4 +1,4 @@
-/* choice.c - see fused-choice.h. */
+/* choice.c - see choice.h. */
 #include "cvl-cpu/fused/choice.h"
 
 #include <math.h>

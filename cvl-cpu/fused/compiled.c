@@ -1,4 +1,4 @@
-/* compiled.c - see fused-compiled.h. */
+/* compiled.c - see compiled.h. */
 #include "cvl-cpu/fused/compiled.h"
 
 #include <stdio.h>

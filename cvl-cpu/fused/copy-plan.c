@@ -1,4 +1,4 @@
-/* copy-plan.c - which superoperators consist of targets of inputs: fused-copy.h. */
+/* copy-plan.c - which superoperators consist of targets of inputs: copy.h. */
 #include <string.h>
 
 #include "cvl-cpu/fused/copy.h"

@@ -1,4 +1,4 @@
-/* copy-walk.h - the walk over the runs of a target (fused-copy.h) in the order of its result.
+/* copy-walk.h - the walk over the runs of a target (copy.h) in the order of its result.
  * Private to the files that execute copies.
  *
  * Each input has a *cursor* with its next *spans*: elements that are contiguous in memory,

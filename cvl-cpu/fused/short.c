@@ -1,4 +1,4 @@
-/* short.c - see fused-short.h. */
+/* short.c - see short.h. */
 #include "cvl-cpu/fused/short.h"
 
 #include "cvl-cpu/kernels/move.h"

@@ -1,4 +1,4 @@
-/* outline.c - see flatten-outline.h.
+/* outline.c - see outline.h.
  *
  * What is the same for all instances is executed before the call, once and not for each chunk
  * of the instances: operations without faults always; others, and calls, unless something
