@@ -1,0 +1,53 @@
+/* procedures.h - procedures by a back end: functions of a program that a thread executes for one
+ * instance after the other, as native code (procedures/README.md). */
+#ifndef RAVEL_CVL_PROCEDURES_H
+#define RAVEL_CVL_PROCEDURES_H
+
+#include "cvl/cvl.h"
+
+/* The code of all procedures of a program. */
+struct cvl_procedure_code;
+
+/* The kind of a parameter or result. */
+enum cvl_procedure_kind {
+  CVL_PROCEDURE_INT,
+  CVL_PROCEDURE_FLOAT,
+  CVL_PROCEDURE_BOOL,
+  CVL_PROCEDURE_SEGDES
+};
+
+/* How much a parameter or result has for each instance: an element or a segment; the same for
+ * all; else the elements or segments that the descriptor of this number says. As IR_EACH,
+ * IR_SHARED and numbers of struct ir_instances, whose numbers count the first parameter of a
+ * lifted function: here parameter 0 is its parameter 1, and numbers are one less. */
+#define CVL_PROCEDURE_EACH   UINT32_MAX
+#define CVL_PROCEDURE_SHARED (UINT32_MAX - 1)
+
+struct cvl_procedure {
+  const char *entry; /* its name in the code: a native_entry (procedures/native.h) */
+  uint32_t param_count, result_count;
+  const uint8_t *param_kinds, *result_kinds; /* enum cvl_procedure_kind */
+  const uint32_t *params, *results;          /* sizes */
+};
+
+struct cvl_procedures {
+  /* Takes the C text of a program's procedures, which is copied. NULL, without a fault, if it
+   * will never be native code: there is no compiler, or no memory. Compiles nothing yet. */
+  struct cvl_procedure_code *(*prepare)(struct cvl_context *, const char *text, uint64_t length);
+  void (*discard)(struct cvl_context *, struct cvl_procedure_code *);
+  /* Whether the code is there. If it is not, its compilation begins in the background. Waits
+   * only if the context was opened with compile_waits. */
+  bool (*ready)(struct cvl_context *, struct cvl_procedure_code *);
+  /* Whether it pays to execute these instances one after the other, by several threads: there
+   * are enough of them, none is most of the work, or there is little work at all. */
+  bool (*suits)(struct cvl_context *, const struct cvl_procedure *, uint64_t instances,
+                const struct cvl_value *operands);
+  /* Executes a batch call of so many instances by code that is ready; operands are borrowed.
+   * *done is false if native code gave up: then there are no results, no fault, and nothing has
+   * happened. Returns false after a fault. */
+  bool (*run)(struct cvl_context *, uint64_t site, struct cvl_procedure_code *,
+              const struct cvl_procedure *, uint64_t instances, const struct cvl_value *operands,
+              struct cvl_value *results, bool *done);
+};
+
+#endif
