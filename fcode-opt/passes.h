@@ -118,7 +118,7 @@ struct ir_function rewrite_copy_function(struct opt *, const struct ir_function 
 /* Gives lifted function f, which has got `count` parameters more, a procedure that takes them,
  * too: they are unused. It is the one it had, or, where others call that, a function that calls
  * it. Without room for one more function f loses its link. */
-void rewrite_extend_procedure(struct opt *, const struct calls *, uint32_t f, uint32_t count);
+void rewrite_extend_procedure(struct opt *, struct calls *, uint32_t f, uint32_t count);
 /* Makes room for so many functions more, which rewrite_add_function takes. It is called before
  * the guard of a pass that adds functions: a pass is undone to a program with the same arrays.
  */

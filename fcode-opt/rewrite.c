@@ -246,7 +246,8 @@ static struct ir_function procedure_wrapper(struct opt *o, const struct ir_funct
     w.body->results[i] = call->results[i] = w.var_count++;
   }
   w.result_count = p->result_count;
-  w.result_kinds = p->result_kinds;
+  w.result_kinds = arena_alloc(o->arena, p->result_count * sizeof *w.result_kinds);
+  for (uint32_t i = 0; i < p->result_count; i++) w.result_kinds[i] = p->result_kinds[i];
   w.body->bindings = call;
   w.body->count = 1;
   w.body->pos = p->pos;
@@ -269,7 +270,7 @@ static bool only_linked_once(const struct opt *o, const struct calls *calls, uin
   return p < calls->count && links == 1 && calls->sites[p] == 0 && !calls->fixed[p];
 }
 
-void rewrite_extend_procedure(struct opt *o, const struct calls *calls, uint32_t index,
+void rewrite_extend_procedure(struct opt *o, struct calls *calls, uint32_t index,
                               uint32_t count) {
   struct ir_function *f = &o->program->functions[index];
   const uint32_t p = ir_procedure(f);
@@ -280,6 +281,7 @@ void rewrite_extend_procedure(struct opt *o, const struct calls *calls, uint32_t
     f->procedure = IR_NO_PROCEDURE;
   } else {
     const struct ir_function wrapper = procedure_wrapper(o, f);
+    if (p < calls->count) calls->sites[p]++;
     f->procedure = rewrite_add_function(o, &wrapper);
   }
 }
