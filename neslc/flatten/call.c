@@ -139,6 +139,7 @@ uint32_t function_of_call(struct flattener *f, const struct call *k, const struc
                               .loop = k->loop,
                               .lifted = lifted,
                               .argument = k->argument_type,
+                              .result = k->result_type,
                               .count = k->count,
                               .arguments = k->arguments,
                               .signature = signature,
@@ -147,8 +148,12 @@ uint32_t function_of_call(struct flattener *f, const struct call *k, const struc
   return function;
 }
 
-static const struct rep *call_specialisation(struct flattener *f, struct context *c,
-                                             const struct call *k, bool guarded) {
+bool room_for_functions(const struct flattener *f) {
+  return f->specialisations.count < MOST_SPECIALISATIONS / 2;
+}
+
+const struct rep *call_specialisation(struct flattener *f, struct context *c,
+                                      const struct call *k, bool guarded) {
   const bool lifted = !context_serial(c);
   const struct rep *captured = k->captured ? rep_argument(f, c, k->captured) : NULL;
   const struct rep *argument = rep_argument(f, c, k->argument);

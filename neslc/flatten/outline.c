@@ -75,6 +75,7 @@ const struct rep *outline_input(struct outline *o, const struct rep *r) {
 /* ---- what the function computes, and what the code around ---- */
 
 enum body_origin outline_from(const struct outline *o, ir_var v) {
+  if (v >= o->end) return FROM_BODY;
   return v < o->first ? FROM_AROUND : (enum body_origin)o->froms[v - o->first];
 }
 
@@ -165,6 +166,7 @@ static bool is_check(const struct flattener *f, const struct ir_binding *x) {
 void outline_separate(struct outline *o) {
   struct flattener *f = o->f;
   const size_t count = o->code->bindings.count;
+  o->end = (ir_var)f->kinds.count;
   o->froms = arena_alloc(f->arena, f->kinds.count - o->first + 1);
   for (size_t i = 0; i < o->inputs.count; i++) {
     o->froms[o->inputs.items[i].inner - o->first] = FROM_INPUT;
@@ -377,10 +379,12 @@ static const struct rep *value_around(const struct outline *o, const struct rep 
   return r->shared ? r : sequence_around(o, r, results, outer);
 }
 
-const struct rep *outline_call(struct outline *o, const struct rep *value, size_t wanted) {
-  struct flattener *f = o->f;
-  const uint32_t function = outline_function(o, wanted);
-  block_abandon(f, o->code);
+void outline_leave(struct outline *o) {
+  block_abandon(o->f, o->code);
   emit_before(o);
+}
+
+const struct rep *outline_call(struct outline *o, const struct rep *value, size_t wanted) {
+  const uint32_t function = outline_function(o, wanted);
   return value_around(o, value, emit_body_call(o, function), o->around->one);
 }

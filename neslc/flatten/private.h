@@ -137,7 +137,7 @@ struct specialisation {
   const struct derived *derived;    /* or NULL: eql, string ... for the type `argument` */
   const struct loop *loop;          /* or NULL; `global` is the function around it */
   bool lifted;
-  struct type *argument;
+  struct type *argument, *result;
   uint32_t count;
   struct type **arguments;    /* ground, for the generic variables */
   const char *signature;      /* of the arguments' representations: rep_signature */
@@ -419,6 +419,12 @@ bool unfold_identity(struct flattener *, struct type *function, const struct rep
 /* The function for a call; `argument` and `captured` have the form of rep_argument. */
 uint32_t function_of_call(struct flattener *, const struct call *, const struct rep *captured,
                           const struct rep *argument, bool lifted);
+/* Whether there is room for functions that the program does not need to have. */
+bool room_for_functions(const struct flattener *);
+/* A call of that function; in the serial context, of the one for one instance. `guarded`: it is
+ * made only if there are instances. */
+const struct rep *call_specialisation(struct flattener *, struct context *, const struct call *,
+                                      bool guarded);
 /* The value of the callee's body, generated here. */
 const struct rep *call_expanded(struct flattener *, struct context *, const struct call *);
 
@@ -445,6 +451,8 @@ struct loop_parameters {
 void loop_begin(struct flattener *, const struct specialisation *, struct loop_parameters *);
 void loop_body(struct flattener *, const struct specialisation *,
                const struct loop_parameters *, struct vars *results);
+/* The final state of the loop for one instance, by a call of its function. */
+const struct rep *loop_called(struct flattener *, const struct loop *, const struct rep *first);
 /* Its mark (ir/ir.h). */
 enum vcode_rounds loop_rounds(enum loop_function);
 /* Generates MANY as a recursion that the optimiser makes a superoperator of. Returns false if
@@ -533,7 +541,8 @@ void trial_holds(struct flattener *, const struct rep *elements);
  * what it captured, and its physical result. */
 void mark_specialisation(struct flattener *, const struct specialisation *,
                          const struct rep *argument, const struct rep *result);
-/* Removes the marks of functions whose effects do not permit them. */
+/* Removes the marks of functions whose effects do not permit them, and links to procedures that
+ * have any. */
 void check_marks(struct flattener *, const struct ir_program *);
 
 /* `callee` says what a function does. */
@@ -543,6 +552,19 @@ enum code_effect block_effect(const struct ir_block *,
 
 /* The application of a callee that unfold_identity found. */
 const struct rep *apply_callee(struct flattener *, struct context *, struct call *);
+
+/* ---- procedures: procedure.c ---- */
+
+/* The form that a value of a lifted context has in the procedure: one instance of it. Views
+ * stay: base and owner are what the lifted function gets. */
+const struct rep *procedure_form(struct flattener *, const struct rep *);
+/* Gives the function of a lifted specialisation, which is marked, its procedure. */
+void procedure_link(struct flattener *, const struct specialisation *);
+/* Whether a specialisation is a procedure whose arguments contain views. It does nothing but
+ * make sequences of them and call the one without: its result, from its parameters. */
+bool procedure_takes_views(const struct specialisation *);
+const struct rep *procedure_call(struct flattener *, const struct specialisation *,
+                                 const struct rep *argument);
 
 /* ---- combinations: combine.c, combine-nodes.c ---- */
 
