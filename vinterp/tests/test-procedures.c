@@ -141,6 +141,12 @@ static const char *profiled(const char *text, struct machine_options options) {
   cr_assert_not_null(program);
   struct machine *m = machine_new(&options, &diags);
   machine_run(m, program, &diags);
+  const uint64_t live = machine_statistics(m).live_bytes;
+  for (int again = 0; again < 2; again++) {
+    machine_profile_begin(m);
+    machine_run(m, program, &diags);
+  }
+  cr_expect_eq(machine_statistics(m).live_bytes, live, "%s", text);
   FILE *file = tmpfile();
   machine_profile(m, file, true);
   rewind(file);
@@ -311,8 +317,9 @@ static bool table_run(struct cvl_context *c, uint64_t site, struct cvl_procedure
 static const struct cvl_procedures counting = {table_prepare, table_discard, table_ready,
                                                table_suits, table_run};
 
-/* Calls SUM for so many rows, so many times. */
-static void call_often(const char *rows, unsigned rounds, struct machine_options options) {
+/* Calls SUM for so many rows, so many times, with as much other work after each. */
+static void call_often(const char *rows, unsigned rounds, unsigned other,
+                       struct machine_options options) {
   static struct cvl_backend backend;
   char text[4000];
   backend = cvl_cpu_backend;
@@ -323,9 +330,11 @@ static void call_often(const char *rows, unsigned rounds, struct machine_options
            "%sv14 = CONST INT %u\nv15: INT = call LOOP v0 v7 v13 v14\nyield v15\nend\n"
            "fun LOOP (v0: SEGDES, v1: SEGDES, v2: INT, v3: INT) -> (INT)\n"
            "v4: INT = call SUM v0 v1 v2\nv5 = CONST INT 0\nv6 = = INT v3 v5\n"
-           "v7: INT = if v6\nyield v3\nelse\nv8 = CONST INT 1\nv9 = - INT v3 v8\n"
+           "v11 = CONST INT 1\nv12 = CONST SEGDES %u\nv13 = INDEX v5 v11 v12\n"
+           "v14 = +_REDUCE INT v13 v12\nv15 = * INT v14 v5\nv16 = + INT v3 v15\n"
+           "v7: INT = if v6\nyield v3\nelse\nv9 = - INT v16 v11\n"
            "v10: INT = call LOOP v0 v1 v2 v9\nyield v10\nend\nyield v7\nend\n%s",
-           rows, rounds, SUM);
+           rows, rounds, other, SUM);
   printed_programs = 0;
   table.prepared = table.looks = table.compilations = table.waits = table.suits = table.runs =
       0;
@@ -339,13 +348,15 @@ Test(procedures, a_short_program_prints_and_compiles_nothing) {
   struct machine_options options = natively(1);
   options.procedures = MACHINE_PROCEDURES_AUTO;
   options.compile = CVL_COMPILE_WHEN_IT_PAYS;
-  call_often(ROWS("20", "1", "INT"), 10, options);
+  call_often(ROWS("20", "1", "INT"), 10, 1, options);
   cr_expect_eq(printed_programs, 0);
+  call_often(ROWS("20", "1", "INT"), 30, 1 << 20, options);
+  cr_expect_eq(printed_programs, 0, "its batch calls are short");
   options.compile = CVL_COMPILE_ALL;
-  call_often(ROWS("20", "1", "INT"), 10, options);
+  call_often(ROWS("20", "1", "INT"), 10, 1, options);
   cr_expect(printed_programs == 1 && table.compilations == 11, "unless it is told to");
   options.procedures = MACHINE_PROCEDURES_ALWAYS;
-  call_often(ROWS("20", "1", "INT"), 10, options);
+  call_often(ROWS("20", "1", "INT"), 10, 1, options);
   cr_expect(printed_programs == 1 && table.waits == 11);
 }
 
@@ -353,7 +364,7 @@ Test(procedures, a_program_that_takes_long_is_printed_then_compiled) {
   struct machine_options options = natively(1);
   options.procedures = MACHINE_PROCEDURES_AUTO;
   options.compile = CVL_COMPILE_WHEN_IT_PAYS;
-  call_often(ROWS("200000", "1", "INT"), 1000, options);
+  call_often(ROWS("200000", "1", "INT"), 1000, 1, options);
   cr_expect_eq(printed_programs, 1);
   cr_expect(table.looks > 0 && table.compilations > 0, "%u looks, %u compilations", table.looks,
             table.compilations);
@@ -363,10 +374,10 @@ Test(procedures, code_that_gives_up_is_tried_less_and_less) {
   struct machine_options options = natively(1);
   options.procedures = MACHINE_PROCEDURES_AUTO;
   table.is_ready = table.suits_now = true;
-  call_often(ROWS("20", "1", "INT"), 99, options);
+  call_often(ROWS("20", "1", "INT"), 99, 1, options);
   cr_expect(table.runs == 7 && table.suits == 7, "%u runs: 1st, 3rd, 6th, 11th, 20th ...",
             table.runs);
   table.suits_now = false;
-  call_often(ROWS("20", "1", "INT"), 99, options);
+  call_often(ROWS("20", "1", "INT"), 99, 1, options);
   cr_expect(table.runs == 0 && table.suits == 100, "%u", table.suits);
 }
