@@ -84,6 +84,7 @@ struct machine *machine_new(const struct machine_options *options, struct diag_l
   }
   m->store = (struct value_store){m->backend, m->context, m->heap};
   chunks_init(m);
+  procedure_calls_init(m);
   if (!team_init(m)) return fail_new(m, diags, "out of memory");
   return m;
 }
