@@ -238,8 +238,12 @@ static const struct rep *nesl_call(struct flattener *f, struct context *c,
   if (!context_serial(c) && !t.effects && rep_all_shared(k->argument) &&
       (!k->captured || rep_all_shared(k->captured))) {
     struct once once = {k};
-    return flatten_if_any(f, c, k->result_type, call_once_body, &once);
+    const struct rep *value = flatten_if_any(f, c, k->result_type, call_once_body, &once);
+    closed_note_call(f, k, body, value);
+    return value;
   }
+  const struct rep *known = context_serial(c) ? closed_find_call(f, k, body) : NULL;
+  if (known) return known;
   return call_specialisation(f, c, k, !context_serial(c) && t.recursive);
 }
 
@@ -276,7 +280,9 @@ static const struct rep *closed_body(struct flattener *f, void *closure) {
 
 const struct rep *flatten_closed(struct flattener *f, struct context *c, const struct core *e) {
   struct each_closed closed = {e};
-  return flatten_if_any(f, c, ground(f, e->type), closed_body, &closed);
+  const struct rep *value = flatten_if_any(f, c, ground(f, e->type), closed_body, &closed);
+  closed_note(f, e, value);
+  return value;
 }
 
 /* _check(condition, "sentence", "detail", v, w) */

@@ -153,6 +153,8 @@ static const struct rep *flatten_expression_node(struct flattener *f, struct con
 
 const struct rep *flatten(struct flattener *f, struct context *c, const struct core *e) {
   const struct present before = f->at;
+  const struct rep *known = closed_find(f, c, e);
+  if (known) return known;
   set_present(f, e);
   const struct rep *r = flatten_expression_node(f, c, e);
   f->at = before;
@@ -172,6 +174,7 @@ static void begin_flat_function(struct flattener *f) {
   f->wanted.items = NULL;
   f->wanted.count = f->wanted.capacity = 0;
   f->block = NULL;
+  f->closed = NULL;
   f->expanded = 0;
   f->parameters = NULL;
   f->at = (struct present){0};

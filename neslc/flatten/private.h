@@ -184,6 +184,7 @@ struct made_function {
 };
 
 struct trial;
+struct closed_values;
 struct explanation;
 
 struct flattener {
@@ -226,6 +227,7 @@ struct flattener {
   const struct name *pulled_name;    /* "_pulled" */
   ARRAY(const struct call *) pulled; /* the functions of pulled sequences */
   struct trial *trial;               /* instances.c; or NULL */
+  struct closed_values *closed;      /* closed.c; or NULL */
   struct table inlined;              /* bodies that are no functions, by expression: likewise */
   ARRAY(bool) needed;                /* scratch of outline.c, per variable */
   ARRAY(const struct explanation *) explanations; /* for options->explain */
@@ -321,6 +323,8 @@ const struct rep *rep_nothing(struct flattener *);
 /* Sets the elements of a sequence, where its descriptor is needed to compute them. */
 void rep_set_elements(struct flattener *, struct rep *sequence, const struct rep *elements);
 bool rep_all_shared(const struct rep *);
+/* Whether both are of one form and consist of the same variables. */
+bool rep_same(const struct rep *, const struct rep *);
 
 /* The lengths of a view's sequences; `one`: the descriptor of its context. */
 ir_var view_lengths(struct flattener *, const struct rep *view, ir_var one);
@@ -565,6 +569,19 @@ void procedure_link(struct flattener *, const struct specialisation *);
 bool procedure_takes_views(const struct specialisation *);
 const struct rep *procedure_call(struct flattener *, const struct specialisation *,
                                  const struct rep *argument);
+
+/* ---- what a body computes once for all instances: closed.c ---- */
+
+/* Notes the value of an expression, or of a call, that is the same for all instances, while a
+ * body is generated that may become a function. */
+void closed_note(struct flattener *, const struct core *, const struct rep *value);
+void closed_note_call(struct flattener *, const struct call *, const struct core *body,
+                      const struct rep *value);
+/* While the procedure is generated: that value, if it is known around the call and its
+ * variables have the same values; else NULL. */
+const struct rep *closed_find(struct flattener *, const struct context *, const struct core *);
+const struct rep *closed_find_call(struct flattener *, const struct call *,
+                                   const struct core *body);
 
 /* ---- combinations: combine.c, combine-nodes.c ---- */
 

@@ -93,6 +93,23 @@ bool rep_all_shared(const struct rep *r) {
   return false;
 }
 
+bool rep_same(const struct rep *a, const struct rep *b) {
+  if (a == b) return true;
+  if (a->kind != b->kind || a->shared != b->shared) return false;
+  switch ((enum rep_kind)a->kind) {
+  case REP_NOTHING: return true;
+  case REP_SCALAR: return a->v == b->v;
+  case REP_PAIR: return rep_same(a->left, b->left) && rep_same(a->right, b->right);
+  case REP_PULLED:
+    return a->function == b->function && rep_same(a->left, b->left) &&
+           rep_same(a->right, b->right);
+  case REP_SEQUENCE: break;
+  }
+  if ((a->base == NULL) != (b->base == NULL)) return false;
+  if (a->base) return a->owner == b->owner && rep_same(a->base, b->base);
+  return a->segdes == b->segdes && rep_same(a->elements, b->elements);
+}
+
 /* ---- descriptors ---- */
 
 ir_var one_segment(struct flattener *f, ir_var length) {
