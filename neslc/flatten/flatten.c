@@ -263,7 +263,7 @@ static struct flat_block *begin_flat_loop(struct flattener *f, const struct spec
 static void loop_procedure_body(struct flattener *f, const struct specialisation *v,
                                 const struct loop_parameters *p, struct vars *results) {
   const struct rep *argument = rep_pair(f, p->captured, p->state);
-  rep_columns(rep_physical(f, &f->serial, procedure_call(f, v, argument)), results);
+  rep_columns(rep_physical(f, &f->serial, procedure_viewed(f, v, argument)), results);
 }
 
 static void make_loop(struct flattener *f, const struct specialisation *v) {
@@ -310,7 +310,7 @@ static void make_specialisation(struct flattener *f, size_t number) {
   struct context *c = v.lifted ? &lifted : &f->serial;
   const struct rep *result;
   if (procedure_takes_views(&v)) {
-    result = procedure_call(f, &v, argument);
+    result = procedure_viewed(f, &v, argument);
   } else if (v.lambda) {
     bind_captured(f, c, v.lambda->captured_count, v.lambda->captured, argument->left);
     bind_pattern(f, c, v.lambda->parameter, v.captured ? argument->right : argument);

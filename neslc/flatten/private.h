@@ -567,7 +567,7 @@ void procedure_link(struct flattener *, const struct specialisation *);
 /* Whether a specialisation is a procedure whose arguments contain views. It does nothing but
  * make sequences of them and call the one without: its result, from its parameters. */
 bool procedure_takes_views(const struct specialisation *);
-const struct rep *procedure_call(struct flattener *, const struct specialisation *,
+const struct rep *procedure_viewed(struct flattener *, const struct specialisation *,
                                  const struct rep *argument);
 
 /* ---- what a body computes once for all instances: closed.c ---- */

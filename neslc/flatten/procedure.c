@@ -74,7 +74,7 @@ void procedure_link(struct flattener *f, const struct specialisation *v) {
 
 /* ---- views ---- */
 
-const struct rep *procedure_call(struct flattener *f, const struct specialisation *v,
+const struct rep *procedure_viewed(struct flattener *f, const struct specialisation *v,
                                  const struct rep *argument) {
   if (v->loop) {
     const struct rep *captured = rep_argument(f, &f->serial, argument->left);
