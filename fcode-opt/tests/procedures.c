@@ -185,3 +185,65 @@ Test(procedures, hoisted_and_called) {
                    "  yield v3\n"
                    "end\n");
 }
+
+/* What a recursion computes once becomes a parameter of the procedure of the twin, too. */
+Test(procedures, invariants) {
+  struct rewriting r;
+  const char *found = rewriting_listing(&r,
+                                        "fun M (v0: SEGDES, v1: INT, v2: INT) -> (INT)\n"
+                                        "  v3: INT = call SUMS v0 v1 v2\n"
+                                        "  yield v3\n"
+                                        "end\n" SUMS "  v3 = MAKE_SEGDES v2\n"
+                                        "  v4 = +_REDUCE INT v2 v3\n"
+                                        "  v5 = LENGTH INT v1\n"
+                                        "  v6 = = INT v5 v4\n"
+                                        "  v7: INT = if v6\n"
+                                        "    v8: INT = call SUMS v0 v1 v2\n"
+                                        "    yield v8\n"
+                                        "  else\n"
+                                        "    yield v1\n"
+                                        "  end\n"
+                                        "  yield v7\n"
+                                        "end\n"
+                                        "fun SUM (v0: INT, v1: INT) -> (INT)\n"
+                                        "  yield v0\n"
+                                        "end\n",
+                                        pass_invariants);
+  rewriting_has(found, "fun SUMS (", 1);
+  rewriting_has(found, " procedure SUM @", 0);
+  rewriting_has(found, " procedure SUM\n", 1);
+  rewriting_has(found, " procedure SUM_ONE\n", 1);
+  rewriting_has(found, "call SUM v0 v1\n", 1);
+  rewriting_free(&r);
+}
+
+/* What is one for each instance is one, and what holds for the operands of a batch call holds
+ * for each of its instances. */
+Test(procedures, sizes) {
+  struct rewriting r;
+  rewriting_begin(&r,
+                  "fun M (v0: SEGDES, v1: INT, v2: INT) -> (INT)\n"
+                  "  v3 = NOT INT v2\n"
+                  "  v4: INT = call SUMS v0 v1 v2 v3\n"
+                  "  yield v4\n"
+                  "end\n"
+                  "fun SUMS (v0: SEGDES, v1: INT, v2: INT, v3: INT) -> (INT) instances shared "
+                  "each shared shared -> each procedure SUM\n"
+                  "  yield v1\n"
+                  "end\n"
+                  "fun SUM (v0: INT, v1: INT, v2: INT) -> (INT)\n"
+                  "  v3 = + INT v1 v2\n"
+                  "  v4 = MAKE_SEGDES v0\n"
+                  "  v5 = +_REDUCE INT v3 v4\n"
+                  "  yield v5\n"
+                  "end\n");
+  r.o.program->guarded = true;
+  const uint32_t sum = function_called(&r, "SUM");
+  const struct sizes *sizes = sizes_compute(&r.o);
+  cr_expect_eq(sizes_known(sizes, sum, 0, SIZE_LEN), 1);
+  cr_expect_eq(sizes_known(sizes, sum, 1, SIZE_LEN), -1);
+  cr_expect_eq(sizes_class(sizes, sum, 1, SIZE_LEN), sizes_class(sizes, sum, 2, SIZE_LEN));
+  cr_expect(sizes_safe(sizes, sum, binding_of(&r, "SUM", 3)));
+  cr_expect(!sizes_safe(sizes, sum, binding_of(&r, "SUM", 5)));
+  rewriting_free(&r);
+}

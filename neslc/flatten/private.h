@@ -198,6 +198,7 @@ struct flattener {
   ARRAY(struct specialisation)
   specialisations; /* specialisation i is functions[i + 1]; functions[0] is the entry point */
   size_t made;     /* specialisations below this have bodies */
+  uint32_t making; /* the function under construction; of a body, that around it */
   struct origin_table origins;
   struct table derived; /* derive() */
   struct table traits;  /* struct global -> struct traits, where computed: traits.c */
@@ -564,6 +565,8 @@ const struct rep *apply_callee(struct flattener *, struct context *, struct call
 const struct rep *procedure_form(struct flattener *, const struct rep *);
 /* Gives the function of a lifted specialisation, which is marked, its procedure. */
 void procedure_link(struct flattener *, const struct specialisation *);
+/* Returns which functions only links to procedures lead to. */
+const bool *procedures_only(struct flattener *);
 /* Whether a specialisation is a procedure whose arguments contain views. It does nothing but
  * make sequences of them and call the one without: its result, from its parameters. */
 bool procedure_takes_views(const struct specialisation *);

@@ -86,3 +86,47 @@ const struct rep *procedure_viewed(struct flattener *f, const struct specialisat
   k.argument = v->captured ? argument->right : argument;
   return call_specialisation(f, &f->serial, &k, false);
 }
+
+/* ---- what only links lead to ---- */
+
+struct reach {
+  struct flattener *f;
+  bool *reached;
+  ARRAY(uint32_t) waiting;
+};
+
+static void reach_function(struct reach *r, uint32_t function) {
+  if (r->reached[function]) return;
+  r->reached[function] = true;
+  *array_push(r->f->arena, &r->waiting) = function;
+}
+
+static void reach_calls(struct reach *r, const struct ir_block *b) {
+  for (uint32_t i = 0; i < b->count; i++) {
+    const struct ir_binding *x = &b->bindings[i];
+    if (x->form == IR_CALL) reach_function(r, x->as.callee);
+    if (x->form != IR_IF) continue;
+    reach_calls(r, x->as.arms.then);
+    reach_calls(r, x->as.arms.otherwise);
+  }
+}
+
+static const bool *reached_functions(struct flattener *f, bool links) {
+  struct reach r = {f, arena_alloc(f->arena, f->functions.count), {0}};
+  reach_function(&r, 0);
+  while (r.waiting.count > 0) {
+    const struct ir_function *function =
+        &f->functions.items[r.waiting.items[--r.waiting.count]];
+    reach_calls(&r, function->body);
+    if (links && ir_procedure(function) != IR_NO_PROCEDURE)
+      reach_function(&r, ir_procedure(function));
+  }
+  return r.reached;
+}
+
+const bool *procedures_only(struct flattener *f) {
+  const bool *called = reached_functions(f, false), *linked = reached_functions(f, true);
+  bool *only = arena_alloc(f->arena, f->functions.count);
+  for (size_t i = 0; i < f->functions.count; i++) only[i] = linked[i] && !called[i];
+  return only;
+}
