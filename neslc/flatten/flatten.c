@@ -288,6 +288,7 @@ static void make_loop(struct flattener *f, const struct specialisation *v) {
 
 static void make_specialisation(struct flattener *f, size_t number) {
   const struct specialisation v = f->specialisations.items[number];
+  f->apart = v.apart;
   f->making = v.function;
   if (v.loop) {
     make_loop(f, &v);

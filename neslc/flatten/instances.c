@@ -304,13 +304,16 @@ static const struct rep *generate_one(struct attempt *t) {
   struct flattener *f = t->f;
   struct trial *const trial = f->trial;
   struct closed_values *const closed = f->closed;
+  const bool apart = f->apart;
   f->trial = NULL;
+  f->apart = true;
   f->closed = &t->closed;
   t->closed.outline = &t->outline;
   const struct rep *inputs = outline_one_input(&t->outline, t->inputs);
   bind_captured(f, &f->serial, t->captured.captured_count, t->captured.captured, inputs);
   const struct rep *one = flatten(f, &f->serial, t->body);
   f->trial = trial;
+  f->apart = apart;
   f->closed = closed;
   restore_values(t);
   return one;

@@ -68,14 +68,14 @@ void procedure_link(struct flattener *f, const struct specialisation *v) {
   const struct call k = call_of_specialisation(f, v);
   const struct rep *captured = v->captured ? procedure_form(f, v->captured) : NULL;
   const struct rep *argument = procedure_form(f, v->shape);
-  const uint32_t procedure = function_of_call(f, &k, captured, argument, false);
+  const uint32_t procedure = function_of_call(f, &k, captured, argument, false, true);
   f->functions.items[v->function].procedure = procedure;
 }
 
 /* ---- views ---- */
 
 const struct rep *procedure_viewed(struct flattener *f, const struct specialisation *v,
-                                 const struct rep *argument) {
+                                   const struct rep *argument) {
   if (v->loop) {
     const struct rep *captured = rep_argument(f, &f->serial, argument->left);
     bind_captured(f, &f->serial, v->loop->captured_count, v->loop->captured, captured);

@@ -64,6 +64,15 @@ void rep_set_elements(struct flattener *f, struct rep *sequence, const struct re
   if (elements) sequence->columns = sum_of_columns(f, 1, elements->columns);
 }
 
+const struct rep *rep_with_parts(struct flattener *f, const struct rep *shared,
+                                 const struct rep *const *parts, uint32_t count) {
+  struct rep *r = new_rep(f, REP_SEQUENCE);
+  *r = *shared;
+  r->parts = parts;
+  r->part_count = count;
+  return r;
+}
+
 const struct rep *rep_view(struct flattener *f, const struct rep *base, ir_var owner) {
   struct rep *r = new_rep(f, REP_SEQUENCE);
   r->base = base;
