@@ -412,6 +412,7 @@ static void declare_result(const struct kernel_text *x, uint32_t value) {
 }
 
 void print_room(FILE *out, const struct held *h) {
+  if (h->append) fprintf(out, "y%u->n = base%u;\n", h->append - 1, h->append - 1);
   if (h->append)
     fprintf(out, "x%u = native_room(r, y%u, n%u, sizeof *x%u);\n", h->v, h->append - 1, h->v,
             h->v);
