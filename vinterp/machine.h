@@ -45,8 +45,10 @@ struct machine_chunks {
 enum machine_procedures {
   MACHINE_PROCEDURES_AUTO, /* where that pays, once it has been compiled as `compile` says */
   MACHINE_PROCEDURES_OFF,
-  MACHINE_PROCEDURES_ALWAYS /* tests: wherever it can be, and its compilation is waited for */
+  MACHINE_PROCEDURES_ALWAYS /* wherever it can be, and its compilation is waited for */
 };
+/* Finds the way that is called "auto", "off" or "always"; false: none is. */
+bool machine_procedures_named(const char *, enum machine_procedures *);
 
 struct machine_options {
   struct widths widths;
