@@ -151,6 +151,8 @@ static bool in_blocks(const struct kernel_statement *s) {
 }
 
 static void find_shape(struct kernel_text *x, const struct unit_sizes *units) {
+  /* Consumers end with segments of their own descriptor, if it is one segment, too. */
+  const bool consumes = x->op->segments != SUPEROP_NONE;
   x->main = is_segmented(x, x->op->segments) ? x->op->segments : SUPEROP_NONE;
   bool segmented = x->main != SUPEROP_NONE;
   for (uint32_t k = 0; k < x->k->count; k++) {
@@ -158,7 +160,7 @@ static void find_shape(struct kernel_text *x, const struct unit_sizes *units) {
     x->blocks |= in_blocks(s);
     if (!is_segmented(x, s->near)) continue;
     segmented = true;
-    if (x->main == SUPEROP_NONE) x->main = s->near;
+    if (x->main == SUPEROP_NONE && !consumes) x->main = s->near;
   }
   x->single = !segmented && unit_size(units, x->op->domain);
   if (x->single) x->blocks = false;
