@@ -136,6 +136,7 @@ static void print_statement(const struct kernel *k, const struct kernel_statemen
   for (unsigned i = 0; i < s->count; i++) fprintf(out, " %%%u", s->operands[i]);
   if (s->near != SUPEROP_NONE) fprintf(out, " in %u", s->near);
   if (s->far != SUPEROP_NONE) fprintf(out, " of %u", s->far);
+  if (s->run) fputs(" run", out);
   if (s->checked) fputs(" checked", out);
   if (s->output != SUPEROP_NONE) fprintf(out, " -> $%u", s->output);
   fputs("\n", out);

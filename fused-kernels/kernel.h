@@ -61,6 +61,7 @@ struct kernel_statement {
   uint8_t type;  /* enum superop_kind of its value, or of what it writes */
   uint8_t word;  /* enum type_word, of op */
   uint8_t count; /* of operands */
+  bool run;      /* SCATTER: operands[1] is where the segment's run begins: RUN */
   bool checked;  /* MAP, GATHER, RUN, SCATTER: its condition is not known to hold */
   uint16_t op;   /* enum opcode: of MAP, REDUCE, SCAN, SCATTER */
   uint32_t operands[KERNEL_OPERANDS]; /* values */
@@ -86,8 +87,8 @@ struct kernel {
 
 /* Makes the kernel of a completed superoperator that has no copies. Memory is the arena's. */
 struct kernel *kernel_lower(struct arena *, const struct superop *);
-/* Makes gathers whose index counts up by one in each segment runs: what is read is contiguous,
- * and its range can be checked once for a segment (runs.c). */
+/* Makes gathers and scatters whose index counts up by one in each segment runs: what is read or
+ * written is contiguous, and its range can be checked once for a segment (runs.c). */
 void kernel_find_runs(struct arena *, struct kernel *);
 /* Returns the first rule of this file that a kernel breaks, as a sentence without full stop, in
  * the arena; NULL if it keeps all. */

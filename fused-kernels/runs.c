@@ -1,6 +1,6 @@
-/* runs.c - a rewrite of kernels: gathers by an index that counts up by one become runs. An
- * INDEX of stride 1, a slice, a rotation are such; a sum of what is the same in a segment and
- * of what counts up is, too.
+/* runs.c - a rewrite of kernels: gathers and scatters by an index that counts up by one are
+ * runs. An INDEX of stride 1, a slice, a rotation are such; a sum of what is the same in a
+ * segment and of what counts up is, too.
  */
 #include "fused-kernels/kernel.h"
 
@@ -61,6 +61,14 @@ static void find_value(struct finding *x, const struct kernel_statement *s) {
   if (s->kind == KERNEL_MAP) find_map(x, s);
 }
 
+/* Whether an operand counts up from a value, which then takes its place. */
+static bool is_run(const struct finding *x, struct kernel_statement *s, unsigned operand) {
+  const struct known *index = &x->known[s->operands[operand]];
+  if (!index->counts || index->near != s->near || index->start == SUPEROP_NONE) return false;
+  s->operands[operand] = index->start;
+  return true;
+}
+
 void kernel_find_runs(struct arena *arena, struct kernel *k) {
   struct finding x = {.k = k};
   x.known = arena_alloc(arena, (k->values + 1) * sizeof *x.known);
@@ -68,10 +76,9 @@ void kernel_find_runs(struct arena *arena, struct kernel *k) {
   for (uint32_t i = 0; i < k->count; i++) {
     struct kernel_statement *s = &k->statements[i];
     if (s->value != SUPEROP_NONE) find_value(&x, s);
-    if (s->kind != KERNEL_GATHER || s->count > 1 || s->near == SUPEROP_NONE) continue;
-    const struct known *index = &x.known[s->operands[0]];
-    if (!index->counts || index->near != s->near || index->start == SUPEROP_NONE) continue;
-    s->kind = KERNEL_RUN;
-    s->operands[0] = index->start;
+    if (s->near == SUPEROP_NONE) continue;
+    if (s->kind == KERNEL_GATHER && s->count == 1 && is_run(&x, s, 0)) s->kind = KERNEL_RUN;
+    if (s->kind == KERNEL_SCATTER && s->op != OPC_PERMUTE && s->count == 2)
+      s->run = is_run(&x, s, 1);
   }
 }

@@ -264,46 +264,57 @@ static void print_gather(const struct kernel_text *x, const struct kernel_statem
 
 /* Whether a run is checked once, before the loop over the positions of its segment. */
 static bool is_pointed(const struct kernel_text *x, const struct kernel_statement *s) {
-  return s->kind == KERNEL_RUN && !x->plain && level_of_near(x, s->near) != KERNEL_OF_POSITION;
+  return (s->kind == KERNEL_RUN || s->run) && !x->plain && !x->single &&
+         level_of_near(x, s->near) != KERNEL_OF_POSITION;
 }
 
-/* Writes address wV, from which the run is read by position; before the loop at this level. The
- * run of an empty segment is not looked at. */
+/* Writes address wV, from which a run is read, or to which it is written, by position; before
+ * the loop at this level. The run of an empty segment is not looked at. */
+static void point_run(const struct kernel_text *x, const struct kernel_statement *s) {
+  const uint32_t number = s->run ? s->output : s->value, start = s->operands[s->run];
+  fprintf(x->out, "%s%s *w%c%u = 0;\nif (begin < end) {\nconst uint64_t extent = ",
+          s->run ? "" : "const ", type_of(x, (enum superop_kind)s->type), s->run ? 'o' : 'i',
+          number);
+  put_extent(x, s);
+  fputs(";\n(void)extent;\n", x->out);
+  if (s->checked)
+    fprintf(x->out,
+            "if ((uint64_t)v%u >= extent || end - begin > extent - (uint64_t)v%u) return 0;\n",
+            start, start);
+  fprintf(x->out, "w%c%u = ", s->run ? 'o' : 'i', number);
+  if (s->run)
+    fprintf(x->out, "r%u", s->output);
+  else
+    put_address(x, s->param);
+  fputs(" + (", x->out);
+  put_base(x, s);
+  fprintf(x->out, ") + v%u - (int64_t)begin;\n}\n", start);
+}
+
 static void point_runs(const struct kernel_text *x, enum kernel_level level) {
   for (uint32_t k = 0; k < x->k->count; k++) {
     const struct kernel_statement *s = &x->k->statements[k];
-    if (!is_pointed(x, s) || level_of_near(x, s->near) != level) continue;
-    const char *type = type_of(x, (enum superop_kind)s->type);
-    fprintf(x->out, "const %s *w%u = 0;\nif (begin < end) {\nconst uint64_t extent = ", type,
-            s->value);
-    put_extent(x, s);
-    fputs(";\n", x->out);
-    if (s->checked)
-      fprintf(
-          x->out,
-          "if ((uint64_t)v%u >= extent || end - begin > extent - (uint64_t)v%u) return 0;\n",
-          s->operands[0], s->operands[0]);
-    fprintf(x->out, "(void)extent;\nw%u = ", s->value);
-    put_address(x, s->param);
-    fputs(" + (", x->out);
-    put_base(x, s);
-    fprintf(x->out, ") + v%u - (int64_t)begin;\n}\n", s->operands[0]);
+    if (is_pointed(x, s) && level_of_near(x, s->near) == level) point_run(x, s);
   }
+}
+
+/* Writes what is taken from a position to count from the start of its segment. */
+static void put_begin(const struct kernel_text *x, uint32_t near) {
+  if (!is_segmented(x, near)) return;
+  fprintf(x->out, " - (o%u[", x->params[near].v);
+  put_segment(x, near);
+  fprintf(x->out, "] - o%u[0])", x->params[near].v);
 }
 
 static void print_run(const struct kernel_text *x, const struct kernel_statement *s) {
   const uint32_t v = s->value;
   const char *type = type_of(x, (enum superop_kind)s->type);
   if (is_pointed(x, s)) {
-    fprintf(x->out, "const %s v%u = w%u[i];\n", type, v, v);
+    fprintf(x->out, "const %s v%u = wi%u[i];\n", type, v, v);
     return;
   }
   fprintf(x->out, "const uint64_t at%u = (uint64_t)v%u + %s", v, s->operands[0], position(x));
-  if (is_segmented(x, s->near)) {
-    fprintf(x->out, " - (o%u[", x->params[s->near].v);
-    put_segment(x, s->near);
-    fprintf(x->out, "] - o%u[0])", x->params[s->near].v);
-  }
+  put_begin(x, s->near);
   fputs(";\n", x->out);
   if (s->checked) {
     fprintf(x->out, "if (at%u >= ", v);
@@ -336,11 +347,7 @@ static void print_loaded(const struct kernel_text *x, const struct kernel_statem
   }
   default: /* OFFSET */
     fprintf(x->out, "(INT)(%s", position(x));
-    if (is_segmented(x, s->near)) {
-      fprintf(x->out, " - (o%u[", x->params[s->near].v);
-      put_segment(x, s->near);
-      fprintf(x->out, "] - o%u[0])", x->params[s->near].v);
-    }
+    put_begin(x, s->near);
     fputs(")", x->out);
   }
   fputs(";\n", x->out);
@@ -624,11 +631,22 @@ static void print_reduce(const struct kernel_text *x, uint32_t k) {
 }
 
 static void print_scatter(const struct kernel_text *x, const struct kernel_statement *s) {
+  if (is_pointed(x, s)) {
+    fprintf(x->out, "wo%u[i] = v%u;\n", s->output, s->operands[0]);
+    return;
+  }
+  if (s->run) {
+    fprintf(x->out, "const uint64_t run%u = (uint64_t)v%u + i", s->output, s->operands[1]);
+    put_begin(x, s->near);
+    fputs(";\n", x->out);
+  }
   fputs("{\nconst uint64_t extent = ", x->out);
   put_extent(x, s);
+  fputs(", index = ", x->out);
+  fprintf(x->out, s->run ? "run%u" : "(uint64_t)v%u", s->run ? s->output : s->operands[1]);
   fputs(", at = ", x->out);
   put_base(x, s);
-  fprintf(x->out, " + (uint64_t)v%u;\n", s->operands[1]);
+  fputs(" + index;\n", x->out);
   if (s->count > 2) fprintf(x->out, "if (v%u) {\n", s->operands[2]);
   if (s->checked) fprintf(x->out, "if ((uint64_t)v%u >= extent) return 0;\n", s->operands[1]);
   if (s->checked && s->op == OPC_PERMUTE)
@@ -755,8 +773,9 @@ static void print_cursors(const struct kernel_text *x, bool declare) {
 static bool is_independent(const struct kernel_text *x) {
   for (uint32_t k = 0; k < x->k->count; k++) {
     const uint8_t kind = x->k->statements[k].kind;
-    if (kind == KERNEL_SCATTER || kind == KERNEL_KEEP || kind == KERNEL_COMBINE ||
-        kind == KERNEL_SCAN || kind == KERNEL_CARRY) {
+    if ((kind == KERNEL_SCATTER && !is_pointed(x, &x->k->statements[k])) ||
+        kind == KERNEL_KEEP || kind == KERNEL_COMBINE || kind == KERNEL_SCAN ||
+        kind == KERNEL_CARRY) {
       return false;
     }
   }
