@@ -234,19 +234,19 @@ static void print_make_segdes(const struct function_text *x, const struct ir_bin
             d, v, d, v, d, d);
 }
 
-/* Declares a result as long as a vector, and takes room for it: yV points there. */
+/* Declares a result as long as a vector, and takes room for it: toV points there. */
 static void begin_result(const struct function_text *x, ir_var v, ir_var like) {
   FILE *out = out_of(x);
   const char *type = type_of_kind(kind_of(x, v));
   if (form_of(x, v) == FORM_SCALAR) {
-    fprintf(out, "%s x%u, *const y%u = &x%u;\n", type, v, v, v);
+    fprintf(out, "%s x%u, *const to%u = &x%u;\n", type, v, v, v);
     return;
   }
   fprintf(out, "const uint64_t n%u = ", v);
   put_length(x, like);
   fprintf(out,
           ";\n%s *x%u = native_take(r, n%u, sizeof *x%u);\nif (!x%u) return 0;\n"
-          "%s *const y%u = x%u;\n",
+          "%s *const to%u = x%u;\n",
           type, v, v, v, v, type, v, v);
 }
 
@@ -280,7 +280,7 @@ static void print_ordered(const struct function_text *x, const struct ir_binding
   fprintf(out_of(x), "if (begin < end && !r->%s(r->with, %d, %d, ", sorts ? "sort" : "rank",
           kind_of(x, v)->tag == IR_FLOAT, down);
   put_data(x, v);
-  fprintf(out_of(x), " + begin, end - begin, y%u + begin)) return 0;\n}\n", to);
+  fprintf(out_of(x), " + begin, end - begin, to%u + begin)) return 0;\n}\n", to);
 }
 
 static void print_replace(const struct function_text *x, const struct ir_binding *b) {
@@ -289,11 +289,11 @@ static void print_replace(const struct function_text *x, const struct ir_binding
   FILE *out = out_of(x);
   require_total(x, v, d);
   begin_result(x, to, v);
-  fprintf(out, "memcpy(y%u, ", to);
+  fprintf(out, "memcpy(to%u, ", to);
   put_data(x, v);
   fputs(", ", out);
   put_length(x, v);
-  fprintf(out, " * sizeof *y%u);\n", to);
+  fprintf(out, " * sizeof *to%u);\n", to);
   if (form_of(x, d) == FORM_SEGMENTS) {
     for (int k = 1; k < 3; k++) {
       fputs("if (", out);
@@ -307,7 +307,7 @@ static void print_replace(const struct function_text *x, const struct ir_binding
   begin_segments(x, d);
   fputs("if ((uint64_t)", out);
   put_data(x, at);
-  fprintf(out, "[g] >= end - begin) return 0;\ny%u[begin + (uint64_t)", to);
+  fprintf(out, "[g] >= end - begin) return 0;\nto%u[begin + (uint64_t)", to);
   put_data(x, at);
   fputs("[g]] = ", out);
   put_data(x, with);
