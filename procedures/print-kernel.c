@@ -19,6 +19,7 @@ struct kernel_text {
   uint8_t *levels; /* of every value: enum kernel_level */
   uint32_t main; /* the descriptor whose segments the loops follow; SUPEROP_NONE: one segment */
   bool single;   /* there is one position: no loops */
+  bool checks;   /* something may fail at positions: `fine` says that nothing has there */
   bool plain;    /* and nothing is combined: what fails returns at once */
   bool blocks;   /* positions are executed a block at a time */
   bool in_loop;  /* while statements of a loop are printed */
@@ -123,6 +124,16 @@ static enum kernel_level level_of_statement(const struct kernel_text *x,
   }
 }
 
+static enum kernel_level level_of(const struct kernel_text *x,
+                                  const struct kernel_statement *s) {
+  return s->value != SUPEROP_NONE ? (enum kernel_level)x->levels[s->value]
+                                  : level_of_statement(x, s);
+}
+
+static bool may_fail(const struct kernel_statement *s) {
+  return s->kind == KERNEL_CHECK || (s->checked && s->kind != KERNEL_SCATTER);
+}
+
 /* Statements of a loop are executed where they stand. */
 static bool find_levels(struct kernel_text *x, struct arena *arena) {
   x->levels = arena_alloc(arena, x->k->values + 1);
@@ -135,6 +146,7 @@ static bool find_levels(struct kernel_text *x, struct arena *arena) {
           (uint8_t)(loop && s->kind != KERNEL_CONSTANT ? KERNEL_OF_POSITION
                                                        : level_of_statement(x, s));
     if (s->kind == KERNEL_NEXT) loop = false;
+    x->checks |= may_fail(s) && level_of(x, s) == KERNEL_OF_POSITION;
   }
   return true;
 }
@@ -189,16 +201,26 @@ static void put_combined(const struct kernel_text *x, const struct combine_row *
   emit_expression(row->expression, 2, (const char *const[]){a, b}, x->out);
 }
 
+/* What is written around a condition that must not hold. */
+static const char *fails(const struct kernel_text *x, const struct kernel_statement *s) {
+  if (x->single) return "if (";
+  return level_of(x, s) == KERNEL_OF_POSITION ? "fine &= !(" : "bad |= (";
+}
+
+static const char *fails_end(const struct kernel_text *x) {
+  return x->single ? ") return 0;\n" : ");\n";
+}
+
 static void print_map(const struct kernel_text *x, const struct kernel_statement *s) {
   const struct map_row *row = opcode_map_row((enum opcode)s->op, (enum type_word)s->word);
   const char *type = type_of(x, (enum superop_kind)s->type);
   if (s->checked && row->condition) {
     fprintf(x->out, "const int ok%u = ", s->value);
     put_expression(x, row->condition, s);
-    fprintf(x->out, x->plain ? ";\nif (!ok%u) return 0;\n" : ";\nbad |= !ok%u;\n", s->value);
+    fprintf(x->out, ";\n%s!ok%u%s", fails(x, s), s->value, fails_end(x));
   }
   fprintf(x->out, "const %s v%u = ", s->type == SUPEROP_BOOL ? "_Bool" : type, s->value);
-  if (s->checked && row->condition && !x->plain)
+  if (s->checked && row->condition && !x->single)
     fprintf(x->out, "!ok%u ? (%s)0 : ", s->value, type);
   fprintf(x->out, "(%s)(", type);
   put_expression(x, row->expression, s);
@@ -230,13 +252,14 @@ static void put_extent(const struct kernel_text *x, const struct kernel_statemen
   fputs("]", x->out);
 }
 
+/* Where a check has failed at the position, the first element is read. */
 static void put_gathered(const struct kernel_text *x, const struct kernel_statement *s) {
   if (form_of(x, s->param) == FORM_SCALAR) {
     fprintf(x->out, "x%u", x->params[s->param].v);
     return;
   }
   fprintf(x->out, "x%u[", x->params[s->param].v);
-  if (s->checked && s->count == 1 && !x->plain) fprintf(x->out, "!ok%u ? 0 : ", s->value);
+  if (x->checks && !x->single && s->count == 1) fputs("!fine ? 0 : ", x->out);
   put_base(x, s);
   fprintf(x->out, " + (uint64_t)v%u]", s->operands[0]);
 }
@@ -252,12 +275,12 @@ static void print_gather(const struct kernel_text *x, const struct kernel_statem
     if (flagged) fprintf(x->out, "!v%u || ", s->operands[1]);
     fprintf(x->out, "(uint64_t)v%u < ", s->operands[0]);
     put_extent(x, s);
-    fprintf(x->out, x->plain ? ";\nif (!ok%u) return 0;\n" : ";\nbad |= !ok%u;\n", v);
+    fprintf(x->out, ";\n%s!ok%u%s", fails(x, s), v, fails_end(x));
   }
   fprintf(x->out, "const %s v%u = ", type, v);
   if (flagged)
-    fprintf(x->out, "!v%u%s%u ? (%s)0 : ", s->operands[1], s->checked ? " || !ok" : " || !v",
-            s->checked ? v : s->operands[1], type);
+    fprintf(x->out, "!v%u%s ? (%s)0 : ", s->operands[1],
+            x->checks && !x->single ? " || !fine" : "", type);
   put_gathered(x, s);
   fputs(";\n", x->out);
 }
@@ -317,13 +340,13 @@ static void print_run(const struct kernel_text *x, const struct kernel_statement
   put_begin(x, s->near);
   fputs(";\n", x->out);
   if (s->checked) {
-    fprintf(x->out, "if (at%u >= ", v);
+    fprintf(x->out, "%sat%u >= ", fails(x, s), v);
     put_extent(x, s);
-    fputs(") return 0;\n", x->out);
+    fputs(fails_end(x), x->out);
   }
   fprintf(x->out, "const %s v%u = ", type, v);
   put_address(x, s->param);
-  fputs("[", x->out);
+  fputs(x->checks && !x->single ? "[!fine ? 0 : " : "[", x->out);
   put_base(x, s);
   fprintf(x->out, " + at%u];\n", v);
 }
@@ -648,10 +671,14 @@ static void print_scatter(const struct kernel_text *x, const struct kernel_state
   put_base(x, s);
   fputs(" + index;\n", x->out);
   if (s->count > 2) fprintf(x->out, "if (v%u) {\n", s->operands[2]);
-  if (s->checked) fprintf(x->out, "if ((uint64_t)v%u >= extent) return 0;\n", s->operands[1]);
+  if (s->checked)
+    fputs("if (index >= extent) return 0;\n", x->out);
+  else
+    fputs("(void)extent;\n", x->out);
   if (s->checked && s->op == OPC_PERMUTE)
     fprintf(x->out, "bad |= mark%u[at];\nmark%u[at] = 1;\n", s->output, s->output);
-  fprintf(x->out, "(void)extent;\nr%u[at] = v%u;\n}\n", s->output, s->operands[0]);
+  if (x->checks && !x->single && !s->checked) fputs("if (fine) ", x->out);
+  fprintf(x->out, "r%u[at] = v%u;\n}\n", s->output, s->operands[0]);
   if (s->count > 2) fputs("}\n", x->out);
 }
 
@@ -706,7 +733,7 @@ static void print_statement(struct kernel_text *x, uint32_t k) {
   case KERNEL_GATHER: print_gather(x, s); break;
   case KERNEL_RUN: print_run(x, s); break;
   case KERNEL_CHECK:
-    fprintf(x->out, x->plain ? "if (!v%u) return 0;\n" : "bad |= !v%u;\n", s->operands[0]);
+    fprintf(x->out, "%s!v%u%s", fails(x, s), s->operands[0], fails_end(x));
     break;
   case KERNEL_CARRY: print_carry(x, k); break;
   case KERNEL_WHILE:
@@ -725,12 +752,6 @@ static void print_statement(struct kernel_text *x, uint32_t k) {
   case KERNEL_COMBINE: print_combined(x, k); break;
   case KERNEL_STATEMENTS: break;
   }
-}
-
-static enum kernel_level level_of(const struct kernel_text *x,
-                                  const struct kernel_statement *s) {
-  return s->value != SUPEROP_NONE ? (enum kernel_level)x->levels[s->value]
-                                  : level_of_statement(x, s);
 }
 
 static void print_level(struct kernel_text *x, enum kernel_level level) {
@@ -788,9 +809,10 @@ static bool is_independent(const struct kernel_text *x) {
 static void print_positions(struct kernel_text *x, const char *end) {
   if (is_independent(x)) fputs("INDEPENDENT\n", x->out);
   fprintf(x->out, "for (; i < %s; i++) {\n", end);
+  if (x->checks) fputs("int fine = 1;\n", x->out);
   print_cursors(x, false);
   print_level(x, KERNEL_OF_POSITION);
-  fputs("}\n", x->out);
+  fputs(x->checks ? "bad |= !fine;\n}\n" : "}\n", x->out);
 }
 
 static void print_segment(struct kernel_text *x) {
@@ -813,7 +835,7 @@ static void print_loops(struct kernel_text *x) {
         x->out);
   print_cursors(x, true);
   print_level(x, KERNEL_EVERYWHERE);
-  fputs("if (bad && n > 0) return 0;\n", x->out);
+  fputs("if (bad && n > 0) return 0;\nbad = 0;\n", x->out);
   point_runs(x, KERNEL_EVERYWHERE);
   if (x->main == SUPEROP_NONE) {
     print_segment(x);
@@ -823,13 +845,13 @@ static void print_loops(struct kernel_text *x) {
   fprintf(x->out,
           "for (uint64_t g = 0; g < c%u; g++) {\n"
           "const uint64_t begin = i, end = o%u[g + 1] - o%u[0];\n(void)begin;\n"
-          "const int before = bad;\n",
+          "int bad = 0;\n",
           v, v, v);
   print_level(x, KERNEL_OF_SEGMENT);
-  fputs("if (begin == end) bad = before;\n", x->out);
+  fputs("if (bad && begin < end) return 0;\nbad = 0;\n", x->out);
   point_runs(x, KERNEL_OF_SEGMENT);
   print_segment(x);
-  fputs("}\n", x->out);
+  fputs("if (bad) return 0;\n}\n", x->out);
 }
 
 /* One position, in one segment. */
@@ -853,7 +875,7 @@ static void print_rules(const struct kernel_text *x) {
   /* A gather reads something where its index is wrong, if there is anything. */
   for (uint32_t k = 0; k < x->k->count && !x->plain; k++) {
     const struct kernel_statement *s = &x->k->statements[k];
-    if (s->kind != KERNEL_GATHER || !s->checked || s->count > 1) continue;
+    if (s->kind != KERNEL_GATHER || s->count > 1) continue;
     if (form_of(x, s->param) == FORM_VECTOR)
       fprintf(x->out, "if (n%u == 0 && n > 0) return 0;\n", x->params[s->param].v);
   }
