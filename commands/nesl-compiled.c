@@ -82,13 +82,14 @@ static const struct ir_program *flattened(struct compiled *c, const struct evalu
     complain_of_compiled_memory(e);
     return NULL;
   }
-  const struct flatten_options options = {.arena = arena,
-                                          .widths = c->options->widths,
-                                          .unchecked = !e->session->argument_checks,
-                                          .combine =
-                                              c->options->optimise && !c->options->no_fusion,
-                                          .parameters = e->parameters,
-                                          .parameter_count = e->parameter_count};
+  const struct flatten_options options = {
+      .arena = arena,
+      .widths = c->options->widths,
+      .unchecked = !e->session->argument_checks,
+      .combine = c->options->optimise && !c->options->no_fusion,
+      .procedures = c->options->optimise && !c->options->no_fusion,
+      .parameters = e->parameters,
+      .parameter_count = e->parameter_count};
   collect_arguments(c, e);
   const struct ir_program *program =
       flatten_expression(e->session, e->form->value, &options, e->complaints);

@@ -136,11 +136,25 @@ static void list_callers(struct search *s) {
   calls->caller_first = first;
 }
 
+/* Notes the procedures of functions that are reached: so are they. */
+static void note_links(struct search *s, const struct graph *graph, struct components *c) {
+  const struct ir_program *program = s->o->program;
+  uint32_t *links = arena_alloc(s->o->scratch, program->function_count * sizeof *links);
+  for (uint32_t f = 0; f < program->function_count; f++)
+    links[f] = ir_procedure(&program->functions[f]);
+  components_reach(s->o->scratch, graph, c, links);
+  for (uint32_t f = 0; f < program->function_count; f++) {
+    if (c->reachable[f] && links[f] != IR_NO_PROCEDURE) s->calls->linked[links[f]] = true;
+  }
+}
+
 struct calls calls_make(struct opt *o) {
   struct arena *a = o->scratch;
   const struct ir_program *program = o->program;
   size_t n = program->function_count;
-  struct calls calls = {.fixed = arena_alloc(a, n),
+  struct calls calls = {.count = (uint32_t)n,
+                        .fixed = arena_alloc(a, n),
+                        .linked = arena_alloc(a, n),
                         .sites = arena_alloc(a, n * sizeof(uint32_t)),
                         .size = arena_alloc(a, n * sizeof(uint32_t)),
                         .bulk = arena_alloc(a, n * sizeof(uint32_t)),
@@ -157,7 +171,8 @@ struct calls calls_make(struct opt *o) {
   }
   s.first[n] = (uint32_t)s.callees.count;
   const struct graph graph = {(uint32_t)n, s.first, s.callees.items};
-  const struct components c = components_make(a, &graph, program->entry);
+  struct components c = components_make(a, &graph, program->entry);
+  note_links(&s, &graph, &c);
   calls.order = c.order;
   calls.recursive = c.cyclic;
   calls.reachable = c.reachable;
@@ -175,8 +190,11 @@ void calls_drop_unreachable(struct opt *o) {
     struct ir_block *body = arena_alloc(o->arena, sizeof *body);
     body->end = IR_EXIT;
     body->pos = function->pos;
-    *function = (struct ir_function){
-        .name = function->name, .pos = function->pos, .typed = true, .body = body};
+    *function = (struct ir_function){.name = function->name,
+                                     .pos = function->pos,
+                                     .typed = true,
+                                     .procedure = IR_NO_PROCEDURE,
+                                     .body = body};
     o->var_capacity[f] = 0;
   }
 }

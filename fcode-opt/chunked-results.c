@@ -221,7 +221,8 @@ static struct ir_function make_function(struct outline *l) {
                           .unused = arena_alloc(a, most * sizeof *f.unused),
                           .vars = arena_alloc(a, vars * sizeof *f.vars),
                           .body = arena_alloc(a, sizeof *f.body),
-                          .instances = mark};
+                          .instances = mark,
+                          .procedure = IR_NO_PROCEDURE};
   params[parameter(&f, descriptor_kind())] = IR_SHARED;
   struct ir_binding *y = arena_alloc(a, sizeof *y);
   *y = body_binding(l, &f, params);

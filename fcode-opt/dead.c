@@ -6,7 +6,7 @@
  * function only passes to itself is not needed.
  *
  * A lifted function keeps parameter 0, and each descriptor that the size of another
- * parameter or result refers to. */
+ * parameter or result refers to. It and its procedure lose the same items. */
 #include "ir/dead.h"
 #include "fcode-opt/passes.h"
 
@@ -148,6 +148,14 @@ static void mark_parameter_sizes(struct need *n, uint32_t f) {
   }
 }
 
+/* A function needs more of its parameters: its callers must be walked again. */
+static void wait_for_callers(struct need *n, uint32_t f) {
+  for (uint32_t i = n->calls.caller_first[f]; i < n->calls.caller_first[f + 1]; i++) {
+    uint32_t caller = n->calls.callers[i];
+    if (n->o->program->functions[caller].typed) n->waiting[caller] = n->more = true;
+  }
+}
+
 /* Walks a function again. If it then needs more of its parameters, its callers must be walked,
  * too. */
 static void mark_function(struct need *n, uint32_t f) {
@@ -165,11 +173,38 @@ static void mark_function(struct need *n, uint32_t f) {
   walk_needs(n);
   mark_parameter_sizes(n, f);
   for (uint32_t i = 0; i < function->param_count; i++) after += n->vars[f][function->params[i]];
-  if (after == before) return;
-  for (uint32_t i = n->calls.caller_first[f]; i < n->calls.caller_first[f + 1]; i++) {
-    uint32_t caller = n->calls.callers[i];
-    if (n->o->program->functions[caller].typed) n->waiting[caller] = n->more = true;
-  }
+  if (after != before) wait_for_callers(n, f);
+}
+
+/* ---- lifted functions and their procedures ---- */
+
+/* Marks what one of two functions needs as needed by both. Returns which of them learn
+ * something: 1 the first, 2 the second, 3 both. */
+static unsigned unite_needs(bool *a, bool *b) {
+  const unsigned learn = (*b && !*a ? 1U : 0U) | (*a && !*b ? 2U : 0U);
+  if (learn) *a = *b = true;
+  return learn;
+}
+
+static void learn_needs(struct need *n, uint32_t f, bool params) {
+  n->waiting[f] = n->more = true;
+  if (params) wait_for_callers(n, f);
+}
+
+/* A lifted function and its procedure keep the same items. */
+static void unite_with_procedure(struct need *n, uint32_t f) {
+  const struct ir_function *function = &n->o->program->functions[f];
+  const uint32_t p = ir_procedure(function);
+  if (p == IR_NO_PROCEDURE) return;
+  const struct ir_function *procedure = &n->o->program->functions[p];
+  unsigned params = 0, results = 0;
+  for (uint32_t i = 0; i < procedure->param_count; i++)
+    params |=
+        unite_needs(&n->vars[f][function->params[i + 1]], &n->vars[p][procedure->params[i]]);
+  for (uint32_t i = 0; i < procedure->result_count; i++)
+    results |= unite_needs(&n->results[f][i], &n->results[p][i]);
+  if ((params | results) & 1U) learn_needs(n, f, params & 1U);
+  if ((params | results) & 2U) learn_needs(n, p, params & 2U);
 }
 
 static void find_needs(struct need *n) {
@@ -193,6 +228,7 @@ static void find_needs(struct need *n) {
     for (uint32_t i = 0; i < count; i++) {
       if (n->waiting[n->calls.order[i]]) mark_function(n, n->calls.order[i]);
     }
+    for (uint32_t f = 0; f < count; f++) unite_with_procedure(n, f);
   } while (n->more);
 }
 

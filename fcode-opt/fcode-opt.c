@@ -69,6 +69,7 @@ static bool leave_deep_ones(struct opt *o) {
           (struct ir_function){.name = f->name,
                                .pos = f->pos,
                                .returns = true,
+                               .procedure = IR_NO_PROCEDURE,
                                .rounds = f->rounds,
                                .stack = f->stack,
                                .reason = "its IFs, or those of a function it calls, are nested "
@@ -87,6 +88,7 @@ static bool copy_program(struct opt *o, const struct ir_program *program) {
   origin_table_init(&o->program->origins, o->arena, &program->origins);
   o->program->functions = arena_alloc(o->arena, n * sizeof *o->program->functions);
   memcpy(o->program->functions, program->functions, n * sizeof *program->functions);
+  o->function_capacity = n;
   o->var_capacity = arena_alloc(o->arena, n * sizeof *o->var_capacity);
   if (!leave_deep_ones(o)) return false;
   o->program->vcode = NULL; /* no longer the same program */
@@ -96,6 +98,8 @@ static bool copy_program(struct opt *o, const struct ir_program *program) {
     o->var_capacity[i] = f->var_count;
     if (f->typed) f->stack = NULL;
     if (o->decisions && o->decisions[i].inlined) f->instances = NULL;
+    const uint32_t p = ir_procedure(f);
+    if (p == IR_NO_PROCEDURE || !o->program->functions[p].typed) f->procedure = IR_NO_PROCEDURE;
   }
   return true;
 }
@@ -255,10 +259,17 @@ static void inline_again(struct driver *d) {
   driver_run(d, PASS_dead);
 }
 
-/* Reserves functions first, since each function may get another one. */
+/* Reserves functions first, since each function may get another one, with a procedure. */
 static bool run_invariants(struct driver *d) {
-  rewrite_reserve(&d->o, d->o.program->function_count);
+  rewrite_reserve(&d->o, 2 * d->o.program->function_count);
   return driver_run(d, PASS_invariants);
+}
+
+/* Reserves functions first, since each function may get another procedure. */
+static bool run_hoist(struct driver *d) {
+  if (!d->o.decisions) return false;
+  rewrite_reserve(&d->o, d->o.program->function_count);
+  return driver_run(d, PASS_hoist);
 }
 
 /* A gather from a gather reads from what that one read from the next time. */
@@ -276,7 +287,7 @@ static void run_all_passes(struct driver *d) {
   if (d->o.options->fuse && driver_run(d, PASS_loops)) inline_and_simplify(d);
   bool moved = run_invariants(d);
   if (moved) driver_run(d, PASS_dead);
-  moved |= d->o.decisions && driver_run(d, PASS_hoist);
+  moved |= run_hoist(d);
   if (moved) {
     driver_run(d, PASS_simplify);
     driver_run(d, PASS_dead);

@@ -338,6 +338,7 @@ static void hoist_function(struct hoist *h, uint32_t index) {
     move_to_calls(h, function, function->body, moved);
   }
   shrink(h);
+  rewrite_extend_procedure(h->o, &h->calls, index, (uint32_t)h->results.count);
   h->any = true;
 }
 
@@ -345,7 +346,7 @@ static void hoist_function(struct hoist *h, uint32_t index) {
 static bool hoist_round(struct opt *o, bool *changed) {
   struct hoist h = {.o = o, .calls = calls_make(o)};
   map_init(&h.notes, o->scratch);
-  for (uint32_t i = 0; i < o->program->function_count; i++) {
+  for (uint32_t i = 0; i < h.calls.count; i++) {
     if (can_hoist(&h, h.calls.order[i])) hoist_function(&h, h.calls.order[i]);
   }
   *changed |= h.any;

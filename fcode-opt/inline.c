@@ -37,7 +37,8 @@ static bool may_inline(const struct inliner *in, uint32_t f) {
 /* Returns whether f has only one call, which it may replace. */
 static bool called_once(const struct inliner *in, uint32_t f) {
   const struct calls *calls = &in->calls;
-  return may_inline(in, f) && calls->sites[f] == 1 && !calls->fixed[f] && !calls->recursive[f];
+  return may_inline(in, f) && calls->sites[f] == 1 && !calls->linked[f] && !calls->fixed[f] &&
+         !calls->recursive[f];
 }
 
 static bool is_worth_inlining(struct inliner *in, uint32_t callee, uint32_t depth,

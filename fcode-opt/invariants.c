@@ -184,22 +184,6 @@ static bool invariants_find_moves(struct invariants *s) {
 
 /* ---- the twin ---- */
 
-static bool is_taken(const struct opt *o, const struct name *name) {
-  for (uint32_t f = 0; f < o->program->function_count; f++) {
-    if (strcmp(o->program->functions[f].name->text, name->text) == 0) return true;
-  }
-  return false;
-}
-
-static const struct name *twin_name(struct opt *o, const struct name *of) {
-  static const char behind[] = "_NEXT";
-  struct name *name = arena_alloc(o->arena, sizeof *name + of->length + sizeof behind);
-  name->length = of->length + sizeof behind - 1;
-  memcpy(name->text, of->text, of->length);
-  memcpy(name->text + of->length, behind, sizeof behind);
-  return is_taken(o, name) ? twin_name(o, name) : name;
-}
-
 static void remove_moved(struct invariants *s, struct ir_block *block, uint32_t *number) {
   uint32_t kept = 0;
   for (uint32_t i = 0; i < block->count; i++) {
@@ -231,10 +215,11 @@ static void call_twin(struct invariants *s, struct ir_block *block, uint32_t twi
 static void make_twin(struct invariants *s) {
   struct ir_function twin = rewrite_copy_function(s->o, s->f);
   uint32_t number = 0;
-  twin.name = twin_name(s->o, s->f->name);
+  twin.name = rewrite_name(s->o, s->f->name, "_NEXT");
   remove_moved(s, twin.body, &number);
   rewrite_add_params(s->o, &twin, s->results.items, (uint32_t)s->results.count);
   const uint32_t n = rewrite_add_function(s->o, &twin);
+  rewrite_extend_procedure(s->o, &s->calls, n, (uint32_t)s->results.count);
   call_twin(s, twin.body, n);
   call_twin(s, s->f->body, n);
 }

@@ -33,6 +33,7 @@ struct opt {
   struct fcode_opt_stats *stats;        /* never NULL */
   FILE *explain;                        /* or NULL */
   uint32_t *var_capacity;               /* per function: room in its `vars` */
+  uint32_t function_capacity;           /* room for functions */
   struct guard *guard;                  /* of the pass that runs; NULL: its checks abort */
   struct instances_decision *decisions; /* per function; NULL: none is by instances */
   uint32_t decision_count;              /* functions behind these are twins (invariants.c) */
@@ -74,6 +75,8 @@ _Noreturn void guard_fail(struct guard *, const char *file, int line, const char
 
 /* ---- rewriting: rewrite.c ---- */
 
+struct calls;
+
 /* Makes a new variable of the function. */
 ir_var rewrite_var(struct opt *, struct ir_function *, const struct ir_kind *);
 
@@ -112,10 +115,17 @@ struct ir_block *rewrite_copy(struct opt *, struct ir_function *to,
 void rewrite_add_call(struct opt *, struct ir_block *, uint32_t call);
 /* Copies a function; names, kinds and constants are shared, liveness is not copied. */
 struct ir_function rewrite_copy_function(struct opt *, const struct ir_function *);
+/* Gives lifted function f, which has got `count` parameters more, a procedure that takes them,
+ * too: they are unused. It is the one it had, or, where others call that, a function that calls
+ * it. Without room for one more function f loses its link. */
+void rewrite_extend_procedure(struct opt *, struct calls *, uint32_t f, uint32_t count);
 /* Makes room for so many functions more, which rewrite_add_function takes. It is called before
  * the guard of a pass that adds functions: a pass is undone to a program with the same arrays.
  */
 void rewrite_reserve(struct opt *, uint32_t functions);
+/* Returns a name that no function has: this one with a text behind it, perhaps several times.
+ */
+const struct name *rewrite_name(struct opt *, const struct name *, const char *behind);
 /* Adds a function, and returns its number. */
 uint32_t rewrite_add_function(struct opt *, const struct ir_function *);
 /* Returns a copy of a superoperator, completed (superop_complete). Only memory can be at fault.
@@ -138,9 +148,11 @@ void rewrite_ends(struct opt *);
 /* ---- the call graph of the program as it is now: calls.c ---- */
 
 struct calls {
+  uint32_t count;  /* functions */
   uint32_t *order; /* all functions, callees before callers; components together */
   bool *recursive; /* per function: it may call itself, perhaps indirectly */
-  bool *reachable; /* from the entry */
+  bool *reachable; /* from the entry, by calls and by links to procedures */
+  bool *linked;    /* it is the procedure of a function that is reachable */
   bool *fixed;     /* its signature must stay: the entry, or called from stack code */
   uint32_t *sites; /* calls of it in functions that are reachable */
   uint32_t *size;  /* instructions (vcode.md, 17.2) */

@@ -189,6 +189,105 @@ struct ir_binding rewrite_add_operands(struct opt *o, const struct ir_binding *c
   return x;
 }
 
+/* ---- names ---- */
+
+static bool is_taken(const struct opt *o, const struct name *name) {
+  for (uint32_t f = 0; f < o->program->function_count; f++) {
+    if (strcmp(o->program->functions[f].name->text, name->text) == 0) return true;
+  }
+  return false;
+}
+
+const struct name *rewrite_name(struct opt *o, const struct name *of, const char *behind) {
+  const size_t more = strlen(behind) + 1;
+  struct name *name = arena_alloc(o->arena, sizeof *name + of->length + more);
+  name->length = (uint32_t)(of->length + more - 1);
+  memcpy(name->text, of->text, of->length);
+  memcpy(name->text + of->length, behind, more);
+  return is_taken(o, name) ? rewrite_name(o, name, behind) : name;
+}
+
+/* ---- procedures ---- */
+
+/* The parameters of function f from number `first` on, as the first variables of a new one. */
+static void like_parameters(struct opt *o, struct ir_function *to, const struct ir_function *f,
+                            uint32_t first) {
+  to->param_count = f->param_count - first;
+  const size_t count = (size_t)to->param_count + f->result_count;
+  to->params = arena_alloc(o->arena, count * (sizeof *to->params + sizeof(bool)));
+  to->unused = (bool *)(to->params + to->param_count);
+  to->vars = arena_alloc(o->arena, count * sizeof *to->vars);
+  for (uint32_t i = 0; i < to->param_count; i++) {
+    to->params[i] = i;
+    to->vars[i] = f->vars[f->params[first + i]];
+  }
+  to->var_count = to->param_count;
+}
+
+/* A function that takes what lifted function f takes but parameter 0, and calls its procedure.
+ */
+static struct ir_function procedure_wrapper(struct opt *o, const struct ir_function *f) {
+  const struct ir_function *p = &o->program->functions[f->procedure];
+  struct ir_function w = {.name = rewrite_name(o, p->name, "_ONE"),
+                          .pos = p->pos,
+                          .typed = true,
+                          .returns = true,
+                          .procedure = IR_NO_PROCEDURE,
+                          .body = arena_alloc(o->arena, sizeof *w.body)};
+  like_parameters(o, &w, f, 1);
+  struct ir_binding *call = arena_alloc(o->arena, sizeof *call);
+  *call = rewrite_binding(o, OPC_CALL, TW_NONE, p->param_count, p->result_count, p->pos, 0);
+  call->form = IR_CALL;
+  call->as.callee = f->procedure;
+  for (uint32_t i = 0; i < p->param_count; i++) call->operands[i] = i;
+  rewrite_yield(o, w.body, p->result_count);
+  for (uint32_t i = 0; i < p->result_count; i++) {
+    w.vars[w.var_count] = p->result_kinds[i];
+    w.body->results[i] = call->results[i] = w.var_count++;
+  }
+  w.result_count = p->result_count;
+  w.result_kinds = arena_alloc(o->arena, p->result_count * sizeof *w.result_kinds);
+  for (uint32_t i = 0; i < p->result_count; i++) w.result_kinds[i] = p->result_kinds[i];
+  w.body->bindings = call;
+  w.body->count = 1;
+  w.body->pos = p->pos;
+  return w;
+}
+
+static void add_unused_params(struct opt *o, struct ir_function *p, const struct ir_function *f,
+                              uint32_t count) {
+  ir_var *added = arena_alloc(o->scratch, count * sizeof *added);
+  for (uint32_t i = 0; i < count; i++)
+    added[i] = rewrite_var(o, p, f->vars[f->params[f->param_count - count + i]]);
+  rewrite_add_params(o, p, added, count);
+}
+
+/* Returns whether nothing but one link leads to a function. */
+static bool only_linked_once(const struct opt *o, const struct calls *calls, uint32_t p) {
+  uint32_t links = 0;
+  for (uint32_t i = 0; i < o->program->function_count; i++)
+    links += ir_procedure(&o->program->functions[i]) == p;
+  return p < calls->count && links == 1 && calls->sites[p] == 0 && !calls->fixed[p];
+}
+
+void rewrite_extend_procedure(struct opt *o, struct calls *calls, uint32_t index,
+                              uint32_t count) {
+  struct ir_function *f = &o->program->functions[index];
+  const uint32_t p = ir_procedure(f);
+  if (p == IR_NO_PROCEDURE || count == 0) return;
+  if (only_linked_once(o, calls, p)) {
+    add_unused_params(o, &o->program->functions[p], f, count);
+  } else if (o->program->function_count == o->function_capacity) {
+    f->procedure = IR_NO_PROCEDURE;
+  } else {
+    const struct ir_function wrapper = procedure_wrapper(o, f);
+    if (p < calls->count) calls->sites[p]++;
+    f->procedure = rewrite_add_function(o, &wrapper);
+  }
+}
+
+/* ---- room ---- */
+
 void rewrite_reserve(struct opt *o, uint32_t functions) {
   struct ir_program *p = o->program;
   const uint32_t n = p->function_count, most = n + functions;
@@ -198,6 +297,7 @@ void rewrite_reserve(struct opt *o, uint32_t functions) {
   memcpy(capacity, o->var_capacity, n * sizeof *capacity);
   p->functions = all;
   o->var_capacity = capacity;
+  o->function_capacity = most;
 }
 
 uint32_t rewrite_add_function(struct opt *o, const struct ir_function *f) {
@@ -284,6 +384,15 @@ static void cut_block(const struct ir_program *program, struct ir_block *block) 
   }
 }
 
+/* Removes the links to procedures that never return: those fail for every instance. */
+static void remove_links(struct ir_program *program) {
+  for (uint32_t i = 0; i < program->function_count; i++) {
+    struct ir_function *f = &program->functions[i];
+    const uint32_t p = ir_procedure(f);
+    if (p != IR_NO_PROCEDURE && !program->functions[p].returns) f->procedure = IR_NO_PROCEDURE;
+  }
+}
+
 void rewrite_ends(struct opt *o) {
   struct ir_program *program = o->program;
   bool changed = true;
@@ -300,6 +409,7 @@ void rewrite_ends(struct opt *o) {
       changed = true;
     }
   }
+  remove_links(program);
   /* A function that never returned may call one that was only now found not to. */
   for (uint32_t i = 0; i < program->function_count; i++) {
     struct ir_function *f = &program->functions[i];

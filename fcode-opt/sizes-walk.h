@@ -51,6 +51,8 @@ struct sizes_boundary {
 struct sizes_function {
   struct sizes_boundary entry, exit; /* of the parameters; of the parameters and results */
   bool queued;
+  const struct ir_function *lifted; /* a lifted function that this is the procedure of; or NULL
+                                     */
   /* per variable, as known when it was bound */
   uint32_t *classes; /* of TERM_SIZE and TERM_COUNT */
   uint32_t *assumed; /* the classes of terms assumed equal, at the end */

@@ -179,6 +179,17 @@ static void bind_with_facts(struct sizes_walk *w, ir_var v) {
                                           .greater = {IR_NO_VAR, IR_NO_VAR}};
 }
 
+/* What holds for every chunk of a batch call holds at the entry of the procedure, which takes a
+ * chunk of one instance. */
+static void meet_procedure(struct sizes_walk *w, const struct ir_binding *x,
+                           const struct ir_function *f, const struct sizes_chunks *c) {
+  const uint32_t p = ir_procedure(f);
+  if (p == IR_NO_PROCEDURE) return;
+  const struct pair_of_lists in = {x->operands + 1, NULL, x->operand_count - 1};
+  const struct sizes_chunks one = {c->families + TERMS_PER_VAR, c->numbers + TERMS_PER_VAR};
+  if (boundary_meet(w, &w->sizes->functions[p].entry, &in, &one)) enqueue(w->sizes, p);
+}
+
 /* False: the callee is not known to return yet. */
 static bool follow_call(struct sizes_walk *w, const struct ir_binding *x) {
   uint32_t callee = x->as.callee;
@@ -188,6 +199,7 @@ static bool follow_call(struct sizes_walk *w, const struct ir_binding *x) {
   if (!f->typed) return true;
   const struct sizes_chunks *c = f->instances ? chunks_of_call(w, x) : NULL;
   if (boundary_meet(w, &kept->entry, &in, c)) enqueue(w->sizes, callee);
+  meet_procedure(w, x, f, c);
   if (!f->returns || !kept->exit.reached) return false;
   struct pair_of_lists all = {x->operands, x->results, x->operand_count};
   boundary_apply(w, &kept->exit, &all, true);
@@ -382,6 +394,21 @@ static void learn_mark(struct sizes_walk *w, const struct ir_function *f) {
   }
 }
 
+/* At the entry of a procedure, what is one for each instance is one, likewise. */
+static void learn_link(struct sizes_walk *w, const struct ir_function *procedure,
+                       const struct ir_function *f) {
+  if (!f || !w->sizes->o->program->guarded) return;
+  for (uint32_t i = 0; i < procedure->param_count; i++) {
+    const ir_var v = procedure->params[i];
+    const uint32_t of = f->instances->params[i + 1];
+    if (of == IR_SHARED) continue;
+    const bool descriptor = procedure->vars[v]->tag == IR_SEGDES;
+    facts_unite_checked(w->facts, descriptor ? term_count(v) : term_size(v),
+                        of == IR_EACH ? facts_number(w->facts, 1)
+                                      : term_size(procedure->params[of - 1]));
+  }
+}
+
 static void follow_function(struct sizes_walk *w, const struct callers *callers,
                             uint32_t function) {
   const struct ir_function *f = &w->sizes->o->program->functions[function];
@@ -393,6 +420,7 @@ static void follow_function(struct sizes_walk *w, const struct callers *callers,
   for (uint32_t i = 0; i < f->param_count; i++) bind_with_facts(w, f->params[i]);
   boundary_apply(w, &kept->entry, &in, false);
   learn_mark(w, f);
+  learn_link(w, f, kept->lifted);
   for (uint32_t i = 0; i < f->param_count; i++) record_classes(w, f->params[i]);
   bool returns = follow_block(w, f->body);
   for (size_t i = 0; i < w->facts->bound.count; i++) {
@@ -454,6 +482,15 @@ static void begin_at(struct sizes *s, uint32_t function) {
   enqueue(s, function);
 }
 
+/* Finds for each procedure a lifted function that it belongs to. */
+static void find_lifted(struct sizes *s) {
+  const struct ir_program *program = s->o->program;
+  for (uint32_t i = 0; i < program->function_count; i++) {
+    const uint32_t p = ir_procedure(&program->functions[i]);
+    if (p != IR_NO_PROCEDURE) s->functions[p].lifted = &program->functions[i];
+  }
+}
+
 struct sizes *sizes_compute(struct opt *o) {
   const struct ir_program *program = o->program;
   uint32_t n = program->function_count, most = 0;
@@ -472,6 +509,7 @@ struct sizes *sizes_compute(struct opt *o) {
   map_init(&w.pairs, o->scratch);
   map_init(&w.families, o->scratch);
   struct callers callers = callers_make(o);
+  find_lifted(s);
   begin_at(s, program->entry);
   if (program->entry_layout && program->functions[program->entry].typed &&
       !program->functions[program->entry].instances) {

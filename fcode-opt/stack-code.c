@@ -58,6 +58,7 @@ static void reach_function(struct reach *r, uint32_t f) {
 }
 
 static void reach_from(struct reach *r, const struct ir_function *f) {
+  if (ir_procedure(f) != IR_NO_PROCEDURE) reach_function(r, ir_procedure(f));
   if (!f->typed) {
     for (uint32_t i = 0; i < f->stack->length; i++) {
       if (f->stack->code[i].op == OPC_CALL)
@@ -110,8 +111,8 @@ static const uint8_t *type_words(struct stack_code *s, const struct ir_kind *con
   return list;
 }
 
-/* Declares what the entry, or a lifted function, takes and leaves, so that the program
- * can be read again. An argument of any kind is not used; a program takes no pairs. */
+/* Declares what the entry, a lifted function or a procedure takes and leaves, so that the
+ * program can be read again. An argument of any kind is not used; a program takes no pairs. */
 static void declare_arguments(struct stack_code *s, const struct ir_function *f,
                               struct vcode_function *out) {
   if (f->param_count == 0) return;
@@ -131,14 +132,31 @@ static void mark_instances(struct stack_code *s, const struct ir_function *f,
                                    .param_count = f->param_count,
                                    .result_count = f->result_count,
                                    .params = f->instances->params,
-                                   .results = f->instances->results};
+                                   .results = f->instances->results,
+                                   .procedure_function = VCODE_NO_PROCEDURE};
+  const uint32_t p = ir_procedure(f);
+  if (p != IR_NO_PROCEDURE) {
+    mark->procedure = s->ir->functions[p].name;
+    mark->procedure_function = s->functions[p];
+  }
   out->instances = mark;
+}
+
+/* The mark of a function that has no let-form and so no link. */
+static const struct vcode_instances *without_procedure(struct stack_code *s,
+                                                       const struct vcode_instances *mark) {
+  struct vcode_instances *copy = arena_alloc(s->arena, sizeof *copy);
+  *copy = *mark;
+  copy->procedure = NULL;
+  copy->procedure_function = VCODE_NO_PROCEDURE;
+  return copy;
 }
 
 /* A function without let-form: its stack code, with the numbers of this program. */
 static void copy_stack_code(struct stack_code *s, const struct vcode_function *from,
                             struct vcode_function *out) {
   *out = *from;
+  if (from->instances) out->instances = without_procedure(s, from->instances);
   out->code = arena_alloc(s->arena, from->length * sizeof *out->code);
   for (uint32_t i = 0; i < from->length; i++) {
     struct vcode_instruction *in = &out->code[i];
@@ -191,6 +209,16 @@ static struct vcode_fused define_superop(struct stack_code *s, uint32_t superop)
 
 /* ---- the program ---- */
 
+/* Returns which functions are procedures of others that are written. */
+static const bool *find_procedures(struct stack_code *s) {
+  bool *is_procedure = arena_alloc(s->arena, s->ir->function_count);
+  for (uint32_t f = 0; f < s->ir->function_count; f++) {
+    const uint32_t p = ir_procedure(&s->ir->functions[f]);
+    if (p != IR_NO_PROCEDURE && s->functions[f] != LEFT_OUT) is_procedure[p] = true;
+  }
+  return is_procedure;
+}
+
 static struct vcode_program *stack_code_program(struct stack_code *s) {
   const struct ir_program *ir = s->ir;
   origin_table_init(&s->origins, s->arena, &ir->origins);
@@ -206,13 +234,15 @@ static struct vcode_program *stack_code_program(struct stack_code *s) {
   for (uint32_t f = 0; f < ir->function_count; f++) {
     if (s->functions[f] != LEFT_OUT) at[s->functions[f]] = f;
   }
+  const bool *is_procedure = find_procedures(s);
   for (uint32_t i = 0; i < out->function_count; i++) {
     const struct ir_function *f = &ir->functions[at[i]];
     if (f->typed)
       stack_code_write(s, f, &out->functions[i]);
     else
       copy_stack_code(s, f->stack, &out->functions[i]);
-    if (f->typed && (at[i] == ir->entry || f->instances))
+    out->functions[i].is_procedure = is_procedure[at[i]];
+    if (f->typed && (at[i] == ir->entry || f->instances || is_procedure[at[i]]))
       declare_arguments(s, f, &out->functions[i]);
     if (f->instances) mark_instances(s, f, &out->functions[i]);
     out->functions[i].rounds = f->rounds;

@@ -59,6 +59,7 @@ static void leave_untyped(struct build *b, uint32_t f, const char *reason) {
                                                   .pos = stack->pos,
                                                   .stack = stack,
                                                   .returns = true,
+                                                  .procedure = IR_NO_PROCEDURE,
                                                   .reason = reason};
   b->summaries[f] = (struct summary){.typed = false, .returns = true};
 }
@@ -169,6 +170,26 @@ static bool take_mark(struct build *b, uint32_t f, const uint8_t *effects,
   return false;
 }
 
+/* Returns whether the mark of function f, which was taken over, names a procedure with
+ * let-form.
+ */
+static bool has_link(const struct build *b, uint32_t f) {
+  if (!b->program->functions[f].instances) return false;
+  const uint32_t p = b->builder.program->functions[f].instances->procedure_function;
+  return p != VCODE_NO_PROCEDURE && b->program->functions[p].typed;
+}
+
+/* Gives function f the link to its procedure. Returns whether it is wrong, which is reported.
+ */
+static bool take_procedure(struct build *b, uint32_t f, const uint8_t *effects,
+                           struct diag_list *diags) {
+  const struct vcode_function *stack = &b->builder.program->functions[f];
+  struct ir_function *function = &b->program->functions[f];
+  function->procedure = stack->instances->procedure_function;
+  const char *fault = procedure_fault(b->scratch, b->program, f, effects);
+  return fault && report_mark(b, stack, fault, diags);
+}
+
 /* Takes over the marks of all functions that have let-form. Returns whether one is wrong. */
 static bool report_marks(struct build *b, struct diag_list *diags) {
   const struct vcode_program *vcode = b->builder.program;
@@ -195,6 +216,18 @@ static bool report_rounds(const struct build *b, struct diag_list *diags) {
     wrong = true;
     diag_add(diags, SEVERITY_ERROR, b->program->file, function->pos, NULL, "%s %s",
              function->name->text, fault);
+  }
+  return wrong;
+}
+
+/* Takes over the links of all functions that are marked. Returns whether one is wrong. */
+static bool report_procedures(struct build *b, struct diag_list *diags) {
+  const uint8_t *effects = NULL;
+  bool wrong = false;
+  for (uint32_t f = 0; f < b->program->function_count; f++) {
+    if (!has_link(b, f)) continue;
+    if (!effects) effects = instances_effects(b->scratch, b->program);
+    wrong |= take_procedure(b, f, effects, diags);
   }
   return wrong;
 }
@@ -227,7 +260,8 @@ static struct ir_program *build_program(struct build *b, const struct vcode_prog
   if (!b->program->functions[vcode->entry].typed &&
       must_fail(b->scratch, b->program, &b->graph, b->summaries, diags))
     return NULL;
-  if (report_marks(b, diags) || report_rounds(b, diags)) return NULL;
+  if (report_marks(b, diags) || report_rounds(b, diags) || report_procedures(b, diags))
+    return NULL;
   ir_liveness(b->arena, b->program);
 #ifdef RAVEL_DEBUG
   if (!ir_verify(b->arena, b->program, diags)) return NULL;

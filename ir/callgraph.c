@@ -37,10 +37,23 @@ static void spread_exits(const struct graph *calls, struct callgraph *g) {
   }
 }
 
+/* Adds the procedures of functions that are reachable. */
+static void reach_procedures(struct arena *arena, const struct vcode_program *program,
+                             const struct graph *calls, struct components *c) {
+  const uint32_t n = program->function_count;
+  uint32_t *links = arena_alloc(arena, n * sizeof *links);
+  for (uint32_t f = 0; f < n; f++) {
+    const struct vcode_instances *mark = program->functions[f].instances;
+    links[f] = mark ? mark->procedure_function : COMPONENTS_NONE;
+  }
+  components_reach(arena, calls, c, links);
+}
+
 struct callgraph callgraph_make(struct arena *arena, const struct vcode_program *program) {
   bool *may_exit = arena_alloc(arena, program->function_count);
   const struct graph calls = find_all_calls(arena, program, may_exit);
-  const struct components c = components_make(arena, &calls, program->entry);
+  struct components c = components_make(arena, &calls, program->entry);
+  reach_procedures(arena, program, &calls, &c);
   struct callgraph graph = {.order = c.order,
                             .first = c.first,
                             .count = c.count,

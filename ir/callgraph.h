@@ -9,7 +9,8 @@ struct callgraph {
   uint32_t *first; /* component c is order[first[c] .. first[c+1]) */
   uint32_t count;  /* components */
   bool *recursive; /* per function: it may call itself, perhaps indirectly */
-  bool *reachable; /* per function: from the entry function, by any path */
+  bool *reachable; /* per function: by calls from the entry function, and by links to procedures
+                    */
   bool *may_exit;  /* per function: an EXIT may happen in it or beneath it */
 };
 

@@ -86,3 +86,31 @@ struct components components_make(struct arena *arena, const struct graph *graph
   }
   return c;
 }
+
+/* ---- links ---- */
+
+struct spreading {
+  struct components *c;
+  uint32_t *waiting; /* nodes whose edges and links are to be followed */
+  uint32_t count;
+};
+
+static void spread_to(struct spreading *s, uint32_t node) {
+  if (s->c->reachable[node]) return;
+  s->c->reachable[node] = true;
+  s->waiting[s->count++] = node;
+}
+
+void components_reach(struct arena *arena, const struct graph *graph, struct components *c,
+                      const uint32_t *links) {
+  struct spreading s = {c, arena_alloc(arena, graph->count * sizeof(uint32_t)), 0};
+  for (uint32_t i = 0; i < graph->count; i++) {
+    if (c->reachable[i] && links[i] != COMPONENTS_NONE) s.waiting[s.count++] = i;
+  }
+  while (s.count > 0) {
+    const uint32_t node = s.waiting[--s.count];
+    for (uint32_t e = graph->first[node]; e < graph->first[node + 1]; e++)
+      spread_to(&s, graph->targets[e]);
+    if (links[node] != COMPONENTS_NONE) spread_to(&s, links[node]);
+  }
+}

@@ -27,4 +27,12 @@ struct components {
  * arena's. */
 struct components components_make(struct arena *, const struct graph *, uint32_t root);
 
+/* The number of no node. */
+#define COMPONENTS_NONE UINT32_MAX
+
+/* Adds to the reachable nodes what links lead to: links[i] is a node that is reachable where
+ * node i is, or COMPONENTS_NONE. */
+void components_reach(struct arena *, const struct graph *, struct components *,
+                      const uint32_t *links);
+
 #endif

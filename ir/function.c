@@ -566,16 +566,35 @@ static bool build_marked(struct builder *b) {
   return true;
 }
 
+/* Builds a procedure. It takes as many items as its signature, if it has one, says, of the
+ * kinds that this gives to what is only moved. What contradicts it is reported with the link.
+ */
+static bool build_procedure(struct builder *b) {
+  const struct vcode_function *f = b->function;
+  if (!build_form(b, f->has_signature ? f->in_count : 0)) return false;
+  if (!f->has_signature || b->stack.below.count != f->in_count) return true;
+  for (uint32_t i = 0; i < f->in_count; i++) {
+    kind_unify(&b->kinds, builder_kind(b, PARAM_BIT | (f->in_count - 1 - i)),
+               ir_word_tag((enum type_word)f->in[i]));
+  }
+  return true;
+}
+
 static bool build_typed(struct builder *b, uint32_t index) {
   if (index == b->program->entry) return build_entry(b);
-  return b->function->instances ? build_marked(b) : build_form(b, 0);
+  if (b->function->instances) return build_marked(b);
+  return b->function->is_procedure ? build_procedure(b) : build_form(b, 0);
 }
 
 void build_function(struct builder *b, uint32_t index, struct ir_function *out,
                     struct summary *summary) {
   const struct vcode_function *f = &b->program->functions[index];
   b->function = f;
-  *out = (struct ir_function){.name = f->name, .pos = f->pos, .stack = f, .returns = true};
+  *out = (struct ir_function){.name = f->name,
+                              .pos = f->pos,
+                              .stack = f,
+                              .returns = true,
+                              .procedure = IR_NO_PROCEDURE};
   bool typed = build_typed(b, index);
   if (typed) {
     out->body = b->body;
@@ -587,7 +606,11 @@ void build_function(struct builder *b, uint32_t index, struct ir_function *out,
     *summary = summarise_function(b, out);
     return;
   }
-  *out = (struct ir_function){
-      .name = f->name, .pos = f->pos, .stack = f, .returns = true, .reason = b->reason};
+  *out = (struct ir_function){.name = f->name,
+                              .pos = f->pos,
+                              .stack = f,
+                              .returns = true,
+                              .procedure = IR_NO_PROCEDURE,
+                              .reason = b->reason};
   *summary = (struct summary){.typed = false, .returns = true};
 }

@@ -204,3 +204,42 @@ const char *instances_fault(struct arena *arena, const struct ir_program *progra
   if (!fault) fault = effects_fault(effects[f]);
   return fault ? fault : sizes_fault(arena, function, mark);
 }
+
+/* ---- procedures ---- */
+
+static const char *procedure_form_fault(const struct ir_function *p, uint8_t effects) {
+  if (!p->typed) return "which has no let-form";
+  if (!p->returns) return "which never returns";
+  if (p->instances) return "which is lifted";
+  if (p->rounds) return "which is of a loop for many instances";
+  return effects ? "which has an effect, or calls what has" : NULL;
+}
+
+/* Returns the fault of a procedure that takes or leaves other items than the lifted function.
+ */
+static const char *procedure_items_fault(const struct ir_function *f,
+                                         const struct ir_function *p) {
+  if (p->param_count + 1 != f->param_count) return "which takes another number of items";
+  if (p->result_count != f->result_count) return "which leaves another number of items";
+  for (uint32_t i = 0; i < p->param_count; i++) {
+    if (!ir_kind_same(p->vars[p->params[i]], f->vars[f->params[i + 1]]))
+      return "which takes items of other kinds";
+  }
+  for (uint32_t i = 0; i < p->result_count; i++) {
+    if (!ir_kind_same(p->result_kinds[i], f->result_kinds[i]))
+      return "which leaves items of other kinds";
+  }
+  return NULL;
+}
+
+const char *procedure_fault(struct arena *arena, const struct ir_program *program, uint32_t f,
+                            const uint8_t *effects) {
+  const struct ir_function *function = &program->functions[f];
+  const uint32_t index = ir_procedure(function);
+  if (index == IR_NO_PROCEDURE) return NULL;
+  if (index >= program->function_count) return "has a procedure that is no function";
+  const struct ir_function *p = &program->functions[index];
+  const char *fault = procedure_form_fault(p, effects[index]);
+  if (!fault) fault = procedure_items_fault(function, p);
+  return fault ? arena_printf(arena, "has the procedure %s, %s", p->name->text, fault) : NULL;
+}

@@ -1,4 +1,5 @@
-/* instances.h - the rules of lifted functions, for ir_build and ir_verify. */
+/* instances.h - the rules of lifted functions and of their procedures, for ir_build and
+ * ir_verify. */
 #ifndef RAVEL_IR_INSTANCES_H
 #define RAVEL_IR_INSTANCES_H
 
@@ -13,5 +14,10 @@ uint8_t *instances_effects(struct arena *, const struct ir_program *);
  * The text is the arena's, or static. */
 const char *instances_fault(struct arena *, const struct ir_program *, uint32_t f,
                             const struct ir_instances *, const uint8_t *effects);
+
+/* Returns the first rule of procedures (ir.h) that the link of function f, which is lifted,
+ * breaks, likewise; NULL if it keeps all. */
+const char *procedure_fault(struct arena *, const struct ir_program *, uint32_t f,
+                            const uint8_t *effects);
 
 #endif

@@ -142,6 +142,22 @@ struct ir_instances {
   const uint32_t *results; /* result_count */
 };
 
+/* ---- procedures ---- */
+
+/* A lifted function F may have a link to its *procedure* P: the same function for one instance.
+ * P takes what F takes but parameter 0, and leaves what F leaves, of the same kinds. For one
+ * instance F(a descriptor of one segment of length 1, x ...) = P(x ...), bit for bit, and P
+ * fails exactly where F does, perhaps with another message. So of what is IR_EACH, P takes and
+ * leaves one element, or a descriptor of one segment; what belongs to the segments of a
+ * descriptor has its total as length; what is IR_SHARED is the same.
+ *
+ * ir_verify checks that P has let-form and returns, that its items are as above, that neither
+ * it nor what it calls has any effect, RAND included, and that it is neither lifted nor of a
+ * loop for many instances. That both compute the same is the compiler's word.
+ *
+ * Who reaches F reaches P as well: a link keeps P in the program as a call does. */
+#define IR_NO_PROCEDURE VCODE_NO_PROCEDURE
+
 /* A loop for many instances: all take their rounds together, and those that have finished
  * leave it (neslc/flatten/loop.c). VCODE_ROUND marks a function of which every call is a round,
  * VCODE_ROUNDS one that does nothing but calls of such functions, and puts their results
@@ -169,11 +185,17 @@ struct ir_function {
   uint32_t kind_variables;     /* ANY kinds are numbered below this */
   struct ir_block *body;
   const struct ir_instances *instances; /* by instances; or NULL */
+  uint32_t procedure;                   /* by instances: a function index, or IR_NO_PROCEDURE */
   uint8_t rounds;                       /* enum vcode_rounds */
   const struct vcode_function
       *stack;         /* the stack code; NULL if the form was not built from it */
   const char *reason; /* not typed: why, for --dump and --explain */
 };
+
+/* Returns the function index of the procedure; IR_NO_PROCEDURE: there is none. */
+static inline uint32_t ir_procedure(const struct ir_function *f) {
+  return f->instances ? f->procedure : IR_NO_PROCEDURE;
+}
 
 #define IR_ONE UINT32_MAX /* in entry_layout */
 

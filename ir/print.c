@@ -22,7 +22,8 @@
  *   definition = "fused" ... see fused-kernels/, numbers from 0
  *   function   = "fun" NAME "(" (VAR ":" kind),* ")" "->" "(" kind,* ")" mark? pos block "end"
  *              | "stack" NAME "because" STRING pos VCODE "positions" (pos)* "end"
- *   mark       = "instances" size* "->" size*   of the parameters and the results
+ *   mark       = "instances" size* "->" size* ("procedure" NAME)?
+ *                sizes of the parameters and the results
  *              | "rounds" | "round"
  *   size       = "each" | "shared" | NUMBER
  *   block      = binding* ("yield" VAR* | "exit" pos | "never")
@@ -241,6 +242,12 @@ static void print_instance_mark(const struct ir_instances *mark, const struct ir
   print_sizes(f->result_count, mark->results, out);
 }
 
+static void print_procedure(const struct printer *p) {
+  const uint32_t procedure = ir_procedure(p->f);
+  if (procedure == IR_NO_PROCEDURE) return;
+  fprintf(p->out, " procedure %s", p->program->functions[procedure].name->text);
+}
+
 static void put_typed(const struct printer *p) {
   const struct ir_function *f = p->f;
   fprintf(p->out, "fun %s (", f->name->text);
@@ -255,6 +262,7 @@ static void put_typed(const struct printer *p) {
   }
   fputs(")", p->out);
   if (f->instances) print_instance_mark(f->instances, f, p->out);
+  print_procedure(p);
   if (f->rounds) fputs(f->rounds == VCODE_ROUND ? " round" : " rounds", p->out);
   put_pos(p->out, f->pos, 0);
   putc('\n', p->out);

@@ -330,6 +330,7 @@ static void check_instances(struct arena *scratch, void *context) {
     if (!f->instances) continue;
     const char *broken = f->typed ? instances_fault(scratch, program, i, f->instances, effects)
                                   : "has no let-form";
+    if (!broken) broken = procedure_fault(scratch, program, i, effects);
     if (!broken) continue;
     diag_add(job->diags, SEVERITY_ERROR, program->file, f->pos, NULL,
              "let-form of %s: lifted, but it %s", f->name->text, broken);

@@ -15,11 +15,12 @@
 #define RAVEL_PROCEDURES_NATIVE_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
-/* An argument. INTs, FLOATs and BOOLs are n elements, of the widths of the program, BOOLs bytes.
- * A descriptor is n segments: segment k is offsets[k] .. offsets[k + 1] of what it describes. Its
- * first offset is 0 in the arguments of an entry, and any number inside of native code. */
+/* An argument. INTs, FLOATs and BOOLs are n elements, of the widths of the program, BOOLs
+ * bytes. A descriptor is n segments: segment k is offsets[k] .. offsets[k + 1] of what it
+ * describes. Its first offset is 0. */
 struct native_value {
   const void *data;        /* elements, or NULL */
   const uint64_t *offsets; /* of a descriptor; or NULL */
@@ -37,28 +38,39 @@ struct native_buffer {
 /* A buffer of the pool. */
 struct native_pooled {
   struct native_buffer buffer;
-  struct native_pooled *next;      /* among all that were made */
-  struct native_pooled *next_free; /* among those that nobody uses */
+  struct native_pooled *next; /* among those that are free, or in use */
 };
 
-/* A block of the arena; its memory follows. */
+/* A block of an arena; its memory follows, from the next multiple of 64 bytes on. */
 struct native_block {
   struct native_block *next, *previous;
-  uint64_t bytes; /* of that memory */
+  uint64_t bytes; /* of the block, this head included */
 };
 
-/* What a thread keeps between calls of native code. All zero at first, but for the functions;
- * native_free, in the back end, frees what it holds. */
-struct native_thread {
-  struct native_block *block; /* the block of the arena that is in use */
+struct native_arena {
+  struct native_block *block; /* that is in use; NULL at first */
   char *at, *end;             /* what is free of it */
-  struct native_pooled *pool, *free_buffers;
-  uint64_t depth, most_depth; /* of calls; at most */
+};
+
+/* An arena of the pool. */
+struct native_spare {
+  struct native_arena arena;
+  struct native_spare *next; /* among those that are free, or in use */
+};
+
+/* What a thread keeps between calls of native code. All is zero at first, but for the last
+ * members, which the back end sets. native_free frees what it holds. */
+struct native_thread {
+  struct native_arena own, *arena; /* the first one, and the present one; NULL: own */
+  struct native_pooled *free_buffers, *used_buffers;
+  struct native_spare *free_arenas, *used_arenas;
+  uint64_t depth;             /* of calls */
+  uint64_t most_depth;        /* deeper ones give up */
   const volatile bool *stops; /* whether to give up; asked at every call */
   /* Functions of the back end. `allocate` returns memory aligned to 64 bytes, or NULL. `rank`
-   * gives the ranks of n elements, `sort` the elements in order, stable, ascending or
-   * descending, as the operations RANK and SORT do for one segment; they return false without
-   * memory. */
+   * gives the ranks of n elements as INTs, `sort` the elements in order; both are stable,
+   * ascending or descending, as the operations RANK and SORT do for one segment. They return
+   * false without memory. */
   void *with;
   void *(*allocate)(void *with, uint64_t bytes);
   void (*release)(void *with, void *, uint64_t bytes);
@@ -71,5 +83,45 @@ struct native_thread {
  * ir_instances (ir/ir.h). What each instance returns is appended to results[k]. */
 typedef bool native_entry(struct native_thread *, uint64_t first, uint64_t last,
                           const struct native_value *params, struct native_buffer *results);
+
+static inline void native_free_arena(struct native_thread *r, struct native_arena *a) {
+  struct native_block *b = a->block;
+  while (b && b->next) b = b->next;
+  while (b) {
+    struct native_block *previous = b->previous;
+    r->release(r->with, b, b->bytes);
+    b = previous;
+  }
+  *a = (struct native_arena){0};
+}
+
+static inline void native_free_buffers(struct native_thread *r, struct native_pooled **list) {
+  for (struct native_pooled *b = *list, *next; b; b = next) {
+    next = b->next;
+    if (b->buffer.at) r->release(r->with, b->buffer.at, b->buffer.room);
+    r->release(r->with, b, sizeof *b);
+  }
+  *list = NULL;
+}
+
+static inline void native_free_spares(struct native_thread *r, struct native_spare **list) {
+  for (struct native_spare *s = *list, *next; s; s = next) {
+    next = s->next;
+    native_free_arena(r, &s->arena);
+    r->release(r->with, s, sizeof *s);
+  }
+  *list = NULL;
+}
+
+/* Frees what a thread holds; it may go on, from nothing. */
+static inline void native_free(struct native_thread *r) {
+  native_free_arena(r, &r->own);
+  native_free_buffers(r, &r->free_buffers);
+  native_free_buffers(r, &r->used_buffers);
+  native_free_spares(r, &r->free_arenas);
+  native_free_spares(r, &r->used_arenas);
+  r->arena = NULL;
+  r->depth = 0;
+}
 
 #endif

@@ -1,10 +1,220 @@
-/* procedures.c - see procedures.h. */
+/* procedures.c - which functions are native, and the text of all of them. */
 #include "procedures/procedures.h"
+
+#include "base/text.h"
+#include "procedures/private.h"
+
+#include <string.h>
+
+extern const char *const procedures_native_text[], *const procedures_functions_text[];
+
+/* ---- which functions ---- */
+
+struct choosing {
+  struct arena *arena;
+  const struct ir_program *program;
+  bool *wanted; /* of every function: procedures, and what they call */
+  bool *fails;  /* of every function: it cannot be printed */
+  bool changed;
+};
+
+static bool is_plain(const struct ir_kind *kind) {
+  return kind->tag == IR_INT || kind->tag == IR_FLOAT || kind->tag == IR_BOOL ||
+         kind->tag == IR_SEGDES;
+}
+
+/* The function that a call executes: the procedure, of a lifted one. */
+static uint32_t callee_of(const struct ir_program *program, const struct ir_binding *b) {
+  const struct ir_function *callee = &program->functions[b->as.callee];
+  return callee->instances ? ir_procedure(callee) : b->as.callee;
+}
+
+enum { PRINTED_CONSTANT_MOST = 4096 };
+
+static bool may_print_binding(const struct choosing *x, const struct ir_function *f,
+                              const struct ir_binding *b) {
+  const struct superop *op;
+  switch ((enum ir_form)b->form) {
+  case IR_CONST: return b->as.constant->length <= PRINTED_CONSTANT_MOST;
+  case IR_OP: return may_print_operation(x->arena, x->program->widths, b, f);
+  case IR_CALL: return callee_of(x->program, b) != IR_NO_PROCEDURE;
+  case IR_FUSED:
+    op = x->program->superops[b->as.superop];
+    return op->copies ? may_print_copies(x->arena, op) : may_print_kernel(op);
+  case IR_IF: break;
+  }
+  return true;
+}
+
+static bool may_print_block(const struct choosing *x, const struct ir_function *f,
+                            const struct ir_block *block) {
+  if (block->end == IR_EXIT) return false;
+  for (uint32_t k = 0; k < block->count; k++) {
+    const struct ir_binding *b = &block->bindings[k];
+    if (!may_print_binding(x, f, b)) return false;
+    if (b->form == IR_IF && !(may_print_block(x, f, b->as.arms.then) &&
+                              may_print_block(x, f, b->as.arms.otherwise)))
+      return false;
+  }
+  return true;
+}
+
+static bool may_print(const struct choosing *x, uint32_t number) {
+  const struct ir_function *f = &x->program->functions[number];
+  if (!f->typed || f->instances || !f->returns) return false;
+  for (ir_var v = 0; v < f->var_count; v++) {
+    if (!is_plain(f->vars[v])) return false;
+  }
+  return may_print_block(x, f, f->body);
+}
+
+static void want_callees(struct choosing *x, const struct ir_block *block, bool *fails) {
+  for (uint32_t k = 0; k < block->count; k++) {
+    const struct ir_binding *b = &block->bindings[k];
+    if (b->form == IR_IF) {
+      want_callees(x, b->as.arms.then, fails);
+      want_callees(x, b->as.arms.otherwise, fails);
+    }
+    if (b->form != IR_CALL) continue;
+    const uint32_t callee = callee_of(x->program, b);
+    if (callee == IR_NO_PROCEDURE || x->fails[callee]) {
+      *fails = true;
+    } else if (!x->wanted[callee]) {
+      x->wanted[callee] = x->changed = true;
+    }
+  }
+}
+
+/* Goes on until what calls a function that cannot be printed cannot be printed either. */
+static void choose(struct choosing *x) {
+  const uint32_t count = x->program->function_count;
+  for (uint32_t f = 0; f < count; f++) {
+    const uint32_t p = ir_procedure(&x->program->functions[f]);
+    if (p != IR_NO_PROCEDURE) x->wanted[p] = true;
+  }
+  bool *looked = arena_alloc(x->arena, count + 1);
+  do {
+    x->changed = false;
+    for (uint32_t f = 0; f < count; f++) {
+      if (!x->wanted[f] || x->fails[f]) continue;
+      if (!looked[f]) x->fails[f] = !may_print(x, f);
+      looked[f] = true;
+      bool fails = x->fails[f];
+      if (!fails) want_callees(x, x->program->functions[f].body, &fails);
+      if (fails) x->fails[f] = x->changed = true;
+    }
+  } while (x->changed);
+  for (uint32_t f = 0; f < count; f++) x->wanted[f] = x->wanted[f] && !x->fails[f];
+}
+
+/* ---- the text ---- */
+
+static void put_lines(const char *const *line, FILE *out) {
+  for (; *line; line++) fputs(*line, out);
+}
+
+static void print_beginning(const struct procedures_text *t) {
+  const struct widths w = t->program->widths;
+  emit_prelude(w, t->out);
+  fprintf(t->out, "#define INT   %s\n#define FLOAT %s\n\n", emit_type(w, SUPEROP_INT),
+          emit_type(w, SUPEROP_FLOAT));
+  put_lines(procedures_native_text, t->out);
+  put_lines(procedures_functions_text, t->out);
+  fputs("#define ADD(x, y) ((x) + (y))\n#define MUL(x, y) ((x) * (y))\n"
+        "TREE(add_f, FLOAT, REAL(-0.0), REAL(0.0), ADD)\n"
+        "TREE(mul_f, FLOAT, REAL(1.0), REAL(1.0), MUL)\n\n",
+        t->out);
+}
+
+static bool is_native(const struct procedures_text *t, uint32_t lifted) {
+  const uint32_t p = ir_procedure(&t->program->functions[lifted]);
+  return p != IR_NO_PROCEDURE && t->printed[p];
+}
+
+static void print_all(struct procedures_text *t) {
+  const uint32_t count = t->program->function_count;
+  print_beginning(t);
+  for (uint32_t k = 0; k < t->program->superop_count; k++) print_combinations(t, k);
+  for (uint32_t f = 0; f < count; f++) {
+    if (t->printed[f]) print_head(t, f), fputs(";\n", t->out);
+    if (is_native(t, f)) print_batch_head(t, f), fputs(";\n", t->out);
+  }
+  for (uint32_t f = 0; f < count; f++) {
+    if (t->printed[f]) print_procedure(t, f);
+  }
+  for (uint32_t f = 0; f < count; f++) {
+    if (!is_native(t, f)) continue;
+    print_batch(t, f);
+    print_entry(t, f);
+  }
+}
+
+/* ---- descriptions ---- */
+
+static uint8_t kind_of(const struct ir_kind *kind) {
+  return kind->tag == IR_FLOAT    ? CVL_PROCEDURE_FLOAT
+         : kind->tag == IR_BOOL   ? CVL_PROCEDURE_BOOL
+         : kind->tag == IR_SEGDES ? CVL_PROCEDURE_SEGDES
+                                  : CVL_PROCEDURE_INT;
+}
+
+static uint32_t size_of(uint32_t size, uint32_t less) {
+  return size == IR_EACH     ? CVL_PROCEDURE_EACH
+         : size == IR_SHARED ? CVL_PROCEDURE_SHARED
+                             : size - less;
+}
+
+static const struct cvl_procedure *describe(struct arena *arena,
+                                            const struct ir_program *program, uint32_t lifted) {
+  const struct ir_function *l = &program->functions[lifted];
+  const struct ir_function *f = &program->functions[ir_procedure(l)];
+  struct cvl_procedure *p = arena_alloc(arena, sizeof *p);
+  uint8_t *param_kinds = arena_alloc(arena, f->param_count + 1);
+  uint8_t *result_kinds = arena_alloc(arena, f->result_count + 1);
+  uint32_t *params = arena_alloc(arena, (f->param_count + 1) * sizeof *params);
+  uint32_t *results = arena_alloc(arena, (f->result_count + 1) * sizeof *results);
+  for (uint32_t i = 0; i < f->param_count; i++) {
+    param_kinds[i] = kind_of(f->vars[f->params[i]]);
+    params[i] = size_of(l->instances->params[i + 1], 1);
+  }
+  for (uint32_t i = 0; i < f->result_count; i++) {
+    result_kinds[i] = kind_of(f->result_kinds[i]);
+    results[i] = size_of(l->instances->results[i], 0);
+  }
+  *p = (struct cvl_procedure){.entry = arena_printf(arena, "entry%u", lifted),
+                              .param_count = f->param_count,
+                              .result_count = f->result_count,
+                              .param_kinds = param_kinds,
+                              .result_kinds = result_kinds,
+                              .params = params,
+                              .results = results};
+  return p;
+}
 
 bool procedures_make(struct arena *arena, const struct ir_program *program,
                      struct procedures *out) {
-  (void)arena;
-  (void)program;
-  *out = (struct procedures){0};
-  return false;
+  const uint32_t count = program->function_count;
+  struct choosing choosing = {.arena = arena, .program = program};
+  choosing.wanted = arena_alloc(arena, count + 1);
+  choosing.fails = arena_alloc(arena, count + 1);
+  choose(&choosing);
+  struct procedures_text t = {.arena = arena, .program = program, .printed = choosing.wanted};
+  t.combined = arena_alloc(arena, program->superop_count + 1);
+  bool some = false;
+  for (uint32_t f = 0; f < count; f++) some |= choosing.wanted[f];
+  if (!some) return false;
+  t.forms = find_forms(arena, program, choosing.wanted);
+  struct text text;
+  if (!text_begin(&text, arena->heap)) memory_failed();
+  t.out = text.stream;
+  print_all(&t);
+  const bool whole = text_end(&text);
+  if (whole) out->text = arena_copy(arena, text.bytes, text.length);
+  out->length = text.length;
+  text_free(&text);
+  if (!whole) memory_failed();
+  out->of = arena_alloc(arena, (count + 1) * sizeof *out->of);
+  for (uint32_t f = 0; f < count; f++)
+    if (is_native(&t, f)) out->of[f] = describe(arena, program, f);
+  return true;
 }

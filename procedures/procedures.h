@@ -1,21 +1,20 @@
-/* procedures.h - the procedures of a program: each is a function that is called for many
- * instances (ir/ir.h, "by instances"), as native code for one instance after the other.
- */
+/* procedures.h - functions of a program for one instance, as C text (README.md). */
 #ifndef RAVEL_PROCEDURES_H
 #define RAVEL_PROCEDURES_H
 
-#include "base/arena.h"
 #include "cvl/procedures.h"
 #include "ir/ir.h"
 
+/* The procedures of a program. */
 struct procedures {
-  const char *text; /* all of them as C, for cvl_procedures.prepare */
+  const char *text; /* C, with an entry for each */
   size_t length;
-  const struct cvl_procedure **of; /* of every function of the program: its procedure, or
-                                      NULL */
+  const struct cvl_procedure **of; /* of every function: its procedure, or NULL */
 };
 
-/* Prints the procedures of a program as C. Memory is the arena's. False if there are none. */
+/* Prints the procedures of a program as C: of each lifted function that has one (struct
+ * ir_function) which native code can execute. Memory is the arena's. False if there are none.
+ */
 bool procedures_make(struct arena *, const struct ir_program *, struct procedures *);
 
 #endif

@@ -48,8 +48,8 @@ static bool comment_begins(const char *text, size_t length, const char *mark) {
 }
 
 /* Takes a comment. It remembers the latest that starts with @ as an origin, the first that
- * declares widths, instances or rounds, and whether one asks for all digits of floats. Returns
- * false if it is not closed. */
+ * declares widths, instances, a procedure or rounds, and whether one asks for all digits of
+ * floats. Returns false if it is not closed. */
 static bool lexer_comment(struct lexer *lx) {
   struct source_pos pos = lx->pos;
   const char *start = lx->next + 1;
@@ -65,7 +65,8 @@ static bool lexer_comment(struct lexer *lx) {
     return true;
   }
   static const char widths[] = "% widths", floats[] = "% floats 17",
-                    instances[] = "% instances", round[] = "% round", rounds[] = "% rounds";
+                    instances[] = "% instances", procedure[] = "% procedure",
+                    round[] = "% round", rounds[] = "% rounds";
   const size_t length = (size_t)(lx->next - 1 - start);
   if (comment_begins(start, length, floats)) {
     lx->exact_floats = true;
@@ -77,6 +78,10 @@ static bool lexer_comment(struct lexer *lx) {
     lx->instances = start + sizeof instances - 1;
     lx->instances_length = length - (sizeof instances - 1);
     lx->instances_pos = pos;
+  } else if (lx->procedure == NULL && comment_begins(start, length, procedure)) {
+    lx->procedure = start + sizeof procedure - 1;
+    lx->procedure_length = length - (sizeof procedure - 1);
+    lx->procedure_pos = pos;
   } else if (lx->rounds == VCODE_NO_ROUNDS && comment_begins(start, length, rounds)) {
     lx->rounds = VCODE_ROUNDS;
   } else if (lx->rounds == VCODE_NO_ROUNDS && comment_begins(start, length, round)) {

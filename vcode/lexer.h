@@ -39,6 +39,9 @@ struct lexer {
       *instances; /* inside of the first {% instances ... } comment since this was NULL */
   size_t instances_length;
   struct source_pos instances_pos; /* of the comment */
+  const char *procedure; /* inside of the first {% procedure ... } comment, likewise */
+  size_t procedure_length;
+  struct source_pos procedure_pos;
   uint8_t rounds; /* enum vcode_rounds, of the first {% rounds } or {% round } since it was 0 */
 };
 

@@ -2,7 +2,8 @@
  *
  *     {% instances shared each 1 shared -> each 0 }
  *
- * behind the function's name. Its words are those of the language, so the lexer finds them. */
+ * behind the function's name. Its words are those of the language, so the lexer finds them. A
+ * comment {% procedure NAME } beside it names the function for one instance. */
 #include "vcode/parser.h"
 
 #include <string.h>
@@ -103,6 +104,26 @@ static void read_mark(struct mark *m, struct vcode_instances *out) {
   out->result_count = (uint32_t)results.count;
 }
 
+/* ---- the link to a procedure ---- */
+
+/* Reads the one word of the comment {% procedure NAME }, if the lexer has met one. */
+static void read_procedure(struct mark *m, struct vcode_instances *out) {
+  static const char opening[] = "{% procedure";
+  const struct lexer *lx = &m->p->lexer;
+  if (lx->procedure == NULL) return;
+  lexer_init(&m->lexer, lx->file, lx->procedure, lx->procedure_length, lx->diags);
+  m->lexer.pos = lx->procedure_pos;
+  m->lexer.pos.column += (uint32_t)sizeof opening - 1;
+  mark_next(m);
+  const struct token name = m->token;
+  if (m->fine) mark_next(m);
+  if (name.kind == TOKEN_WORD && m->token.kind == TOKEN_END) {
+    out->procedure = intern_name(&m->p->names, name.text, name.length);
+    return;
+  }
+  mark_fault(m, name.pos, "the link to a procedure is written as {% procedure NAME }");
+}
+
 const struct vcode_instances *parser_instances(struct parser *p) {
   static const char opening[] = "{% instances";
   const struct lexer *lx = &p->lexer;
@@ -113,5 +134,7 @@ const struct vcode_instances *parser_instances(struct parser *p) {
   m.lexer.pos = out->pos = lx->instances_pos;
   m.lexer.pos.column += (uint32_t)sizeof opening - 1;
   read_mark(&m, out);
+  out->procedure_function = VCODE_NO_PROCEDURE;
+  read_procedure(&m, out);
   return m.fine ? out : NULL;
 }

@@ -66,7 +66,7 @@ static bool header(struct parser *p, struct vcode_function *f) {
   } else {
     *defined = (uint32_t)p->functions.count + 1;
   }
-  p->lexer.instances = NULL;
+  p->lexer.instances = p->lexer.procedure = NULL;
   p->lexer.rounds = VCODE_NO_ROUNDS;
   parser_next(p);
   f->instances = parser_instances(p);
@@ -156,6 +156,26 @@ static void link_calls(struct parser *p) {
   }
 }
 
+/* Finds the procedures that lifted functions name, and marks them. */
+static void link_procedures(struct parser *p) {
+  for (size_t f = 0; f < p->functions.count && !has_too_many_errors(p); f++) {
+    /* The mark is the parser's own, and nobody else has it yet. */
+    struct vcode_instances *mark =
+        (struct vcode_instances *)(uintptr_t)p->functions.items[f].instances;
+    if (mark == NULL || mark->procedure == NULL) continue;
+    const uint32_t defined = *defined_at(p, mark->procedure);
+    if (defined == 0) {
+      parser_report(p, mark->pos,
+                    arena_printf(p->arena, "%s, the procedure of %s, is never defined%s",
+                                 mark->procedure->text, p->functions.items[f].name->text,
+                                 near_function(p, mark->procedure)));
+      continue;
+    }
+    mark->procedure_function = defined - 1;
+    p->functions.items[defined - 1].is_procedure = true;
+  }
+}
+
 static void init(struct parser *p, struct arena *arena, const char *file, struct widths widths,
                  struct diag_list *diags) {
   memset(p, 0, sizeof *p);
@@ -216,6 +236,7 @@ static struct vcode_program *read_program(struct arena *arena, const char *file,
   lexer_init(&p->lexer, file, text, length, diags);
   parse_items(p);
   if (diags->errors == before) link_calls(p);
+  if (diags->errors == before) link_procedures(p);
   if (diags->errors != before) return NULL;
   struct vcode_program *program = arena_alloc(arena, sizeof *program);
   uint32_t entry = *defined_at(p, main_name);

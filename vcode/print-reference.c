@@ -104,15 +104,14 @@ static void print_section(enum opcode_class class) {
 }
 
 static void print_literals(void) {
-  printf(
-      "\n## Literals\n\n"
-      "`CONST` takes one literal, or any number of them in parentheses:\n\n"
-      "- INT: decimal digits, perhaps behind a sign; the number must fit the width.\n"
-      "- FLOAT: digits with a point, perhaps a sign and an exponent (`1.0`, `-2.5E-3`). An\n"
-      "  infinity is written as a literal that overflows, `1.0E999` or `-1.0E999`.\n"
-      "  What is no number is `nan`, which interpreters of the 1990s do not read: `neslc\n"
-      "  --portable` computes it.\n"
-      "- BOOL: `T` or `F`. SEGDES: lengths of segments. CHAR: a string, `\"abc\"`.\n");
+  printf("\n## Literals\n\n"
+         "`CONST` takes one literal, or any number of them in parentheses:\n\n"
+         "- INT: decimal digits, perhaps behind a sign; the number must fit the width.\n"
+         "- FLOAT: digits with a point, perhaps a sign and an exponent (`1.0`, `-2.5E-3`). An\n"
+         "  infinity is written as a literal that overflows, `1.0E999` or `-1.0E999`.\n"
+         "  What is no number is `nan`, which interpreters of the 1990s do not read: `neslc\n"
+         "  --portable` computes it.\n"
+         "- BOOL: `T` or `F`. SEGDES: lengths of segments. CHAR: a string, `\"abc\"`.\n");
 }
 
 static void reference_arguments(void) {
@@ -159,10 +158,12 @@ static void print_instances(void) {
       "```\n"
       "FUNC ROW_SUMS {%% instances shared each 1 shared -> each }\n"
       "```\n\n"
-      "There is a word for each operand that it takes and, behind `->`, that it leaves, deepest\n"
+      "There is a word for each operand that it takes and, behind `->`, that it leaves, "
+      "deepest\n"
       "first:\n\n"
       "- `each`: a vector of k elements, or a descriptor of k segments;\n"
-      "- a number: what the segments of the descriptor with this number among the operands taken\n"
+      "- a number: what the segments of the descriptor with this number among the operands "
+      "taken\n"
       "  (or left) contain: as many elements, or segments, as that has in all;\n"
       "- `shared`, of an operand taken: the same for all instances.\n\n"
       "Operand 0 is the descriptor of one segment of length k, and `shared`; one at least "
@@ -170,6 +171,12 @@ static void print_instances(void) {
       "left. The function has no effect but RAND, and no RAND is reached through an arm of an\n"
       "IF. A mark that the function does not fit is an error. Types of operands that it only\n"
       "moves are those of its signature. Other interpreters skip the comment.\n\n"
+      "A comment `{%% procedure NAME }` behind the mark names the function for one instance, "
+      "its\n"
+      "procedure. That takes the same operands but operand 0, and leaves the same: of what is\n"
+      "`each`, one element or a descriptor of one segment. It has no effect. One that has "
+      "other\n"
+      "operands is an error.\n\n"
       "Two more comments there belong to loops that many instances take together. `{%% round "
       "}`\n"
       "marks a function of which each call is a round, `{%% rounds }` one that does nothing "

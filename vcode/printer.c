@@ -139,6 +139,7 @@ static void put_vcode_instances(FILE *s, const struct vcode_instances *mark) {
   put_vcode_text(s, " ->");
   put_vcode_sizes(s, mark->result_count, mark->results);
   put_vcode_text(s, " }");
+  if (mark->procedure != NULL) fprintf(s, " {%% procedure %s }", mark->procedure->text);
 }
 
 static void put_vcode_function(FILE *s, const struct vcode_program *program,

@@ -74,14 +74,19 @@ struct vcode_fused {
 #define VCODE_EACH   (UINT32_MAX - 1)
 #define VCODE_SHARED UINT32_MAX
 
-/* The mark of a lifted function (docs/internals/memory.md). Each parameter and each
- * result is VCODE_EACH, or the number of the parameter (or result) whose segments hold its
- * elements. A parameter may also be VCODE_SHARED. Numbers are below the counts; nothing else is
- * checked. */
+/* The number of no function: a lifted function has no procedure. */
+#define VCODE_NO_PROCEDURE UINT32_MAX
+
+/* The mark of a lifted function (docs/internals/memory.md), and its procedure (ir/ir.h). Each
+ * parameter and each result is VCODE_EACH, or the number of the parameter (or result) whose
+ * segments hold its elements. A parameter may also be VCODE_SHARED. Numbers are below the
+ * counts; nothing else is checked. */
 struct vcode_instances {
   struct source_pos pos; /* of the comment */
   uint32_t param_count, result_count;
   const uint32_t *params, *results; /* deepest first */
+  const struct name *procedure;     /* the function that {% procedure NAME } names; or NULL */
+  uint32_t procedure_function;      /* its index, or VCODE_NO_PROCEDURE */
 };
 
 /* The part that a function has in the rounds of a loop for many instances, by the comment
@@ -97,6 +102,7 @@ struct vcode_function {
   struct source_pos pos;                   /* of the name */
   const struct vcode_instances *instances; /* NULL without a mark */
   uint8_t rounds;                          /* enum vcode_rounds */
+  bool is_procedure;                       /* of some lifted function */
   bool has_signature;
   uint32_t in_count, out_count;
   const uint8_t *in, *out;        /* enum type_word each, deepest first */

@@ -44,28 +44,9 @@ static void worker_release(void *with, void *block, uint64_t bytes) {
   memory_give_apart(w->c->memory, a, a->bytes);
 }
 
-/* Frees all that native code has allocated, and keeps. */
-static void native_free(struct procedure_worker *w) {
-  struct native_thread *t = &w->native;
-  struct native_block *block = t->block;
-  while (block && block->previous) block = block->previous;
-  for (struct native_block *next; block; block = next) {
-    next = block->next;
-    worker_release(w, block, 0);
-  }
-  for (struct native_pooled *p = t->pool, *next; p; p = next) {
-    next = p->next;
-    worker_release(w, p->buffer.at, 0);
-    worker_release(w, p, 0);
-  }
-  t->block = NULL;
-  t->at = t->end = NULL;
-  t->pool = t->free_buffers = NULL;
-}
-
 static bool worker_free(struct procedure_worker *w) {
   const bool any = w->held > 0;
-  native_free(w);
+  native_free(&w->native);
   worker_release(w, w->room, 0);
   w->room = NULL;
   w->room_bytes = 0;
@@ -143,19 +124,18 @@ struct native_pooled *procedure_take_buffer(struct procedure_worker *w) {
   struct native_thread *t = &w->native;
   struct native_pooled *p = t->free_buffers;
   if (p) {
-    t->free_buffers = p->next_free;
+    t->free_buffers = p->next;
   } else {
     p = worker_allocate(w, sizeof *p);
     if (!p) return NULL;
-    *p = (struct native_pooled){.next = t->pool};
-    t->pool = p;
+    *p = (struct native_pooled){0};
   }
   p->buffer.n = 0;
   return p;
 }
 
 void procedure_give_buffer(struct procedure_worker *w, struct native_pooled *p) {
-  p->next_free = w->native.free_buffers;
+  p->next = w->native.free_buffers;
   w->native.free_buffers = p;
 }
 

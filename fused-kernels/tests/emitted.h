@@ -122,8 +122,9 @@ static inline void random_make(struct random *r, struct widths w, uint64_t seed,
   arena_init(&r->arena, &r->heap);
   r->cases = calloc(count, sizeof *r->cases);
   for (uint32_t i = 0; i < count; i++) {
-    cr_assert(
-        superop_case_make(&r->suite, &r->arena, &mixtures[i % mixture_count], &r->cases[i]));
+    const struct mixture *mix = &mixtures[i % mixture_count];
+    cr_assert((mix->copies ? superop_copies_make : superop_case_make)(&r->suite, &r->arena, mix,
+                                                                      &r->cases[i]));
     r->cases[i].op.number = i;
     r->ops[i] = &r->cases[i].op;
   }

@@ -237,6 +237,15 @@ static void take_vars(struct parser *p, ir_var *to, size_t from, size_t count) {
   if (count > 0) memcpy(to, p->list.items + from, count * sizeof(ir_var));
 }
 
+/* Reads the name of a function that may follow. The result is the number of the name, until
+ * resolve_calls. */
+static uint32_t parse_callee(struct parser *p) {
+  const struct name *callee = parse_name(p);
+  while (p->called.count <= callee->number) *array_push(p->arena, &p->called) = NULL;
+  p->called.items[callee->number] = callee;
+  return callee->number;
+}
+
 /* Fills in the operation of x, all but operands and position. */
 static void parse_operation(struct parser *p, struct ir_binding *x) {
   struct scanner *s = &p->scan;
@@ -248,10 +257,7 @@ static void parse_operation(struct parser *p, struct ir_binding *x) {
   } else if (scanner_take(s, "call")) {
     x->form = IR_CALL;
     x->op = OPC_CALL;
-    const struct name *callee = parse_name(p);
-    while (p->called.count <= callee->number) *array_push(p->arena, &p->called) = NULL;
-    p->called.items[callee->number] = callee;
-    x->as.callee = callee->number;
+    x->as.callee = parse_callee(p);
   } else if (scanner_take(s, "FUSED")) {
     uint32_t count = p->program->superop_count;
     x->form = IR_FUSED;
@@ -396,7 +402,8 @@ static struct ir_block *parse_body(struct parser *p) {
 
 static struct ir_function *parse_add_function(struct parser *p, const char *start) {
   struct ir_function *f = array_push(p->arena, &p->functions);
-  *f = (struct ir_function){.name = parse_name(p), .returns = true};
+  *f = (struct ir_function){
+      .name = parse_name(p), .returns = true, .procedure = IR_NO_PROCEDURE};
   *array_push(p->arena, &p->starts) = start;
   uint32_t *known = &p->function_of.items[f->name->number];
   if (*known) scanner_fail(&p->scan, "the function %s is defined twice", f->name->text);
@@ -464,6 +471,7 @@ static void test_parse_typed(struct parser *p, const char *start) {
   f->result_count = (uint32_t)results.count;
   f->result_kinds = results.items;
   f->instances = parse_instances(p, f);
+  if (f->instances && scanner_take(s, "procedure")) f->procedure = parse_callee(p);
   f->rounds = parse_rounds(p);
   f->pos = parse_pos(p, NULL);
   f->body = parse_body(p);
@@ -546,6 +554,17 @@ static void resolve_calls(struct parser *p) {
   }
 }
 
+static void resolve_procedures(struct parser *p) {
+  for (size_t i = 0; i < p->functions.count; i++) {
+    struct ir_function *f = &p->functions.items[i];
+    if (f->procedure == IR_NO_PROCEDURE) continue;
+    const struct name *name = p->called.items[f->procedure];
+    const uint32_t function = p->function_of.items[name->number];
+    if (!function) scanner_fail(&p->scan, "%s, a procedure, is not defined", name->text);
+    f->procedure = function - 1;
+  }
+}
+
 static void parse_all(struct parser *p) {
   struct scanner *s = &p->scan;
   scanner_next(s);
@@ -567,6 +586,7 @@ static void parse_all(struct parser *p) {
       scanner_expected(s, "fun or stack");
   }
   resolve_calls(p);
+  resolve_procedures(p);
   uint32_t entry = p->function_of.items[p->entry->number];
   if (!entry) scanner_fail(s, "the entry function %s is not defined", p->entry->text);
   p->program->entry = entry - 1;

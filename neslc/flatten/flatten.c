@@ -153,6 +153,8 @@ static const struct rep *flatten_expression_node(struct flattener *f, struct con
 
 const struct rep *flatten(struct flattener *f, struct context *c, const struct core *e) {
   const struct present before = f->at;
+  const struct rep *known = closed_find(f, c, e);
+  if (known) return known;
   set_present(f, e);
   const struct rep *r = flatten_expression_node(f, c, e);
   f->at = before;
@@ -172,6 +174,7 @@ static void begin_flat_function(struct flattener *f) {
   f->wanted.items = NULL;
   f->wanted.count = f->wanted.capacity = 0;
   f->block = NULL;
+  f->closed = NULL;
   f->expanded = 0;
   f->parameters = NULL;
   f->at = (struct present){0};
@@ -193,6 +196,7 @@ void flat_function(struct flattener *f, uint32_t index, const struct name *name,
   *out = (struct ir_function){.name = name,
                               .typed = true,
                               .returns = true,
+                              .procedure = IR_NO_PROCEDURE,
                               .param_count = params,
                               .result_count = body->result_count,
                               .var_count = var_count,
@@ -255,6 +259,13 @@ static struct flat_block *begin_flat_loop(struct flattener *f, const struct spec
   return body;
 }
 
+/* The procedure of a loop with views among what it captured. */
+static void loop_procedure_body(struct flattener *f, const struct specialisation *v,
+                                const struct loop_parameters *p, struct vars *results) {
+  const struct rep *argument = rep_pair(f, p->captured, p->state);
+  rep_columns(rep_physical(f, &f->serial, procedure_viewed(f, v, argument)), results);
+}
+
 static void make_loop(struct flattener *f, const struct specialisation *v) {
   struct flat_frame frame = {.count = v->count, .arguments = v->arguments, .global = v->global};
   struct loop_parameters parameters;
@@ -263,7 +274,10 @@ static void make_loop(struct flattener *f, const struct specialisation *v) {
   struct flat_block *body = begin_flat_loop(f, v, &parameters);
   if (v->loop->function != LOOP_MANY || !loop_elementwise(f, v, &parameters, &results)) {
     if (v->loop->function == LOOP_MANY) body = begin_flat_loop(f, v, &parameters);
-    loop_body(f, v, &parameters, &results);
+    if (procedure_takes_views(v))
+      loop_procedure_body(f, v, &parameters, &results);
+    else
+      loop_body(f, v, &parameters, &results);
   }
   finish_with(f, v->function, specialisation_name(f, v), parameters.count, body, &results);
   f->functions.items[v->function].rounds =
@@ -274,6 +288,8 @@ static void make_loop(struct flattener *f, const struct specialisation *v) {
 
 static void make_specialisation(struct flattener *f, size_t number) {
   const struct specialisation v = f->specialisations.items[number];
+  f->apart = v.apart;
+  f->making = v.function;
   if (v.loop) {
     make_loop(f, &v);
     return;
@@ -295,7 +311,9 @@ static void make_specialisation(struct flattener *f, size_t number) {
   struct context lifted = {.kind = CONTEXT_LIFTED, .one = one};
   struct context *c = v.lifted ? &lifted : &f->serial;
   const struct rep *result;
-  if (v.lambda) {
+  if (procedure_takes_views(&v)) {
+    result = procedure_viewed(f, &v, argument);
+  } else if (v.lambda) {
     bind_captured(f, c, v.lambda->captured_count, v.lambda->captured, argument->left);
     bind_pattern(f, c, v.lambda->parameter, v.captured ? argument->right : argument);
     result = flatten(f, c, v.lambda->body);

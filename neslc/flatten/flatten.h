@@ -14,10 +14,11 @@ struct flatten_options {
   struct arena *arena; /* of the program and of temporary data; lives as long as the program;
                           NULL: the session's */
   struct widths widths;
-  bool unchecked; /* omit the argument checks of section 7 */
-  bool combine;   /* make superoperators of reductions, scans and scatters by functions of the
-                     program, where these are elementwise */
-  FILE *explain;  /* says for each of them whether that was done, or why not; or NULL */
+  bool unchecked;  /* omit the argument checks of section 7 */
+  bool combine;    /* make superoperators of reductions, scans and scatters by functions of the
+                      program, where these are elementwise */
+  bool procedures; /* make the procedures of lifted functions (ir/ir.h) */
+  FILE *explain;   /* says for each of them whether that was done, or why not; or NULL */
   /* Variables whose values the program takes as parameters, instead of as constants. */
   struct global *const *parameters;
   uint32_t parameter_count;

@@ -123,7 +123,9 @@ struct attempt {
   const char *signature;
   struct snapshot before;
   struct flat_block *lifted; /* the code that makes their values for each instance */
+  const struct rep *inputs;  /* these values in the function */
   struct outline outline;
+  struct closed_values closed;
 };
 
 static void find_attempt_values(struct attempt *t) {
@@ -170,12 +172,16 @@ static const struct rep *generate_attempt(struct attempt *t, const struct rep *v
   struct flattener *f = t->f;
   struct outline *o = &t->outline;
   outline_begin(o, f, t->around);
-  values = outline_input(o, values);
-  bind_captured(f, &o->inside, t->captured.captured_count, t->captured.captured, values);
+  t->inputs = outline_input(o, values);
+  bind_captured(f, &o->inside, t->captured.captured_count, t->captured.captured, t->inputs);
+  struct closed_values *const closed = f->closed;
   *trial = (struct trial){.outer = f->trial};
   f->trial = trial;
+  f->closed = &t->closed;
+  t->closed.block = f->block;
   const struct rep *value = flatten(f, &o->inside, t->body);
   f->trial = trial->outer;
+  f->closed = closed;
   return value;
 }
 
@@ -293,6 +299,42 @@ static void explain_inlined(const struct attempt *t, const char *why) {
   explain(t->f, t->each->source, t->each->at.start, "apply-to-each is not lifted: it", why);
 }
 
+/* Generates the body once more, for one instance. */
+static const struct rep *generate_one(struct attempt *t) {
+  struct flattener *f = t->f;
+  struct trial *const trial = f->trial;
+  struct closed_values *const closed = f->closed;
+  const bool apart = f->apart;
+  f->trial = NULL;
+  f->apart = true;
+  f->closed = &t->closed;
+  t->closed.outline = &t->outline;
+  const struct rep *inputs = outline_one_input(&t->outline, t->inputs);
+  bind_captured(f, &f->serial, t->captured.captured_count, t->captured.captured, inputs);
+  const struct rep *one = flatten(f, &f->serial, t->body);
+  f->trial = trial;
+  f->apart = apart;
+  f->closed = closed;
+  restore_values(t);
+  return one;
+}
+
+/* Makes the procedure of the function. Nothing else changes for the code around. */
+static void attempt_procedure(struct attempt *t, const struct rep *value) {
+  struct flattener *f = t->f;
+  if (!f->options->procedures || t->outline.effect != EFFECT_NONE || !room_for_functions(f))
+    return;
+  const struct snapshot before = snapshot_of(f);
+  struct flat_block *code = block_begin(f);
+  const struct rep *one = generate_one(t);
+  const bool made = outline_procedure(&t->outline, value, one, code, before.wanted);
+  block_abandon(f, code);
+  if (!made) go_back(f, &before);
+  f->expanded = before.expanded;
+  f->explanations.count = before.explanations;
+  f->explained = before.explained;
+}
+
 /* The value of the body by a call; NULL if it is no function. */
 static const struct rep *attempt(struct attempt *t) {
   struct flattener *f = t->f;
@@ -309,6 +351,8 @@ static const struct rep *attempt(struct attempt *t) {
   const struct rep *value = generate_attempt(t, values, &trial);
   restore_values(t);
   if (is_function(t, value, &trial, &why)) {
+    outline_leave(&t->outline);
+    attempt_procedure(t, value);
     value = outline_call(&t->outline, value, t->before.wanted);
     explain_by_instances(f, t->each->source, t->each->at.start, "apply-to-each",
                          (uint32_t)f->functions.count - 1);

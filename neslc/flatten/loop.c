@@ -145,8 +145,10 @@ static uint32_t find_loop_function(struct flattener *f, const struct loop *loop,
                          .loop = copy,
                          .count = f->frame->count,
                          .arguments = f->frame->arguments,
-                         .argument_type = type};
-  return function_of_call(f, &k, captured, state, function != LOOP_SERIAL);
+                         .argument_type = type,
+                         .result_type = type};
+  const bool serial = function == LOOP_SERIAL;
+  return function_of_call(f, &k, captured, state, !serial, serial && f->apart);
 }
 
 /* ---- parameters ---- */
@@ -405,6 +407,11 @@ static const struct rep *called(struct flattener *f, struct context *c, const st
   uint32_t count;
   const ir_var *next = call_function(f, number, function, type, &operands, &count);
   return rep_from_columns(f, type, c->one, function == LOOP_SERIAL, &next);
+}
+
+const struct rep *loop_called(struct flattener *f, const struct loop *loop,
+                              const struct rep *first) {
+  return called(f, &f->serial, loop, LOOP_SERIAL, first);
 }
 
 /* ---- elementwise loops ---- */

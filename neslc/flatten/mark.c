@@ -44,6 +44,7 @@ void mark_specialisation(struct flattener *f, const struct specialisation *v,
   struct ir_instances *mark = arena_alloc(f->arena, sizeof *mark);
   *mark = (struct ir_instances){params.list.items, results.list.items};
   f->functions.items[v->function].instances = mark;
+  procedure_link(f, v);
   explain_specialisation(f, v);
 }
 
@@ -90,5 +91,8 @@ void check_marks(struct flattener *f, const struct ir_program *p) {
     if (!fault) continue;
     p->functions[i].instances = NULL;
     f->made_functions.items[i].unmarked = fault;
+  }
+  for (uint32_t i = 0; i < p->function_count; i++) {
+    if (procedure_fault(f->arena, p, i, effects)) p->functions[i].procedure = IR_NO_PROCEDURE;
   }
 }

@@ -44,12 +44,14 @@ static void use_block(struct renaming *r, const struct ir_block *b) {
   for (uint32_t i = 0; i < b->result_count; i++) rename_use(r, b->results[i]);
 }
 
-/* Notes all uses. Elements of segments use the descriptor, too. */
+/* Notes all uses, of the procedure as well: both take the same. Elements of segments use the
+ * descriptor, too. */
 static void use_all(struct renaming *r) {
   struct outline *o = r->o;
   rename_use(r, o->inside.one);
   use_block(r, &o->body);
   for (size_t i = 0; i < o->outputs.count; i++) rename_use(r, o->outputs.items[i].inner);
+  if (o->has_procedure) use_block(r, &o->one);
   for (size_t i = o->inputs.count; i-- > 1;) {
     const struct body_input *x = &o->inputs.items[i];
     if (x->of != IR_EACH && map_get(&r->numbers, x->inner))
@@ -135,9 +137,9 @@ static const struct ir_instances *outlined_mark(const struct renaming *r) {
   return made;
 }
 
-static const struct name *each_name(struct flattener *f, uint32_t function) {
+static const struct name *each_name(struct flattener *f, uint32_t function, bool lifted) {
   char text[32];
-  snprintf(text, sizeof text, "EACH_%uL", function);
+  snprintf(text, sizeof text, "EACH_%u%s", function, lifted ? "L" : "");
   return intern_name(&f->session->names, text, strlen(text));
 }
 
@@ -170,6 +172,41 @@ static bool block_has_effect(const struct flattener *f, const struct ir_block *b
   return b->end != IR_YIELD;
 }
 
+/* Numbers the parameters of the procedure in the order of those of the function. */
+static void number_procedure(const struct renaming *r, struct renaming *q) {
+  struct outline *o = r->o;
+  *q = (struct renaming){.o = o};
+  map_init(&q->numbers, o->f->arena);
+  for (size_t i = 1; i < o->inputs.count; i++) {
+    if (map_get(&r->numbers, o->inputs.items[i].inner))
+      renamed_var(q, o->inputs.items[i].inner);
+  }
+  for (size_t i = 0; i < r->shared.count; i++) renamed_var(q, r->shared.items[i]);
+  q->param_count = (uint32_t)q->kinds.count;
+  for (size_t i = 0; i < r->constants.count; i++)
+    *array_push(o->f->arena, &q->constants) = r->constants.items[i];
+}
+
+/* Makes the procedure; `r` has the numbers of the function's variables. Returns its number. */
+static uint32_t outlined_procedure(const struct renaming *r) {
+  struct outline *o = r->o;
+  struct flattener *f = o->f;
+  struct renaming q;
+  if (!o->has_procedure) return IR_NO_PROCEDURE;
+  number_procedure(r, &q);
+  struct ir_block *body = copy_block(&q, &o->one, q.constants.count);
+  struct vars checked = {.arena = f->arena};
+  for (size_t i = 0; i < o->one_checked.list.count; i++)
+    *array_push(f->arena, &checked.list) = renamed(&q, o->one_checked.list.items[i]);
+  const uint32_t function = (uint32_t)f->functions.count;
+  *array_push(f->arena, &f->functions) = (struct ir_function){0};
+  flat_function(f, function, each_name(f, function, false), q.param_count, q.kinds.items,
+                (uint32_t)q.kinds.count, body, checked);
+  f->made_functions.items[function].removable =
+      checked.list.count == 0 && !block_has_effect(f, body);
+  return function;
+}
+
 uint32_t outline_function(struct outline *o, size_t wanted) {
   struct flattener *f = o->f;
   struct renaming r = {.o = o};
@@ -179,12 +216,14 @@ uint32_t outline_function(struct outline *o, size_t wanted) {
   for (size_t i = 0; i < o->outputs.count; i++) o->body.results[i] = o->outputs.items[i].inner;
   use_all(&r);
   number_params(&r);
+  const uint32_t procedure = outlined_procedure(&r);
   struct ir_block *body = copy_block(&r, &o->body, r.constants.count);
   const uint32_t function = (uint32_t)f->functions.count;
   *array_push(f->arena, &f->functions) = (struct ir_function){0};
-  flat_function(f, function, each_name(f, function), r.param_count, r.kinds.items,
+  flat_function(f, function, each_name(f, function, true), r.param_count, r.kinds.items,
                 (uint32_t)r.kinds.count, body, take_wanted(&r, wanted));
   f->functions.items[function].instances = outlined_mark(&r);
+  f->functions.items[function].procedure = procedure;
   struct made_function *made = &f->made_functions.items[function];
   made->effect = o->effect;
   made->removable = made->wanted.list.count == 0 && !block_has_effect(f, body);

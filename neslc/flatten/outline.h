@@ -46,10 +46,24 @@ struct outline {
   ARRAY(struct body_output) outputs;
   const char *copied;     /* why some of the value would have to be: it "..." */
   ARRAY(ir_var) operands; /* of the call */
+  ir_var end;             /* variables from here on are of the procedure */
+  bool has_procedure;
+  struct ir_block one;     /* its body, with its results */
+  struct vars one_checked; /* those of its operations whose failure is a check */
 };
 
 /* Inputs for a value of the context around: the value that the body is generated with. */
 const struct rep *outline_input(struct outline *, const struct rep *);
+/* Whether all variables of a value are of the code around. */
+bool outline_is_around(const struct outline *, const struct rep *);
+/* Values that the body computes once for all instances (closed.c). */
+struct closed_values {
+  const struct outline
+      *outline; /* of the body that is its procedure now; NULL: they are noted */
+  const struct flat_block *block; /* of the body: values that belong to an arm are not noted */
+  ARRAY(const struct closed_value *) list;
+};
+
 /* Begins: makes the context inside, and then the block. */
 void outline_begin(struct outline *, struct flattener *, struct context *around);
 /* Separates the code into that around the call and that of the function. */
@@ -63,12 +77,23 @@ bool outline_outputs(struct outline *, const struct rep *value);
 void outline_need_nothing(struct flattener *);
 /* Removes what is not needed from the function. */
 void outline_clean(struct outline *, size_t wanted);
+/* Ends the block, and emits what is executed before the call. */
+void outline_leave(struct outline *);
 /* Makes the function and emits the call; the value around. `wanted` is the number of f->wanted
  * when the block was begun. */
 const struct rep *outline_call(struct outline *, const struct rep *value, size_t wanted);
 
-/* Makes the function, and the operands of its call: outline-function.c. Returns its
- * number. */
+/* The procedure, behind outline_leave: outline-procedure.c. Its inputs are those of the
+ * function, for one instance, in a block of its own. */
+const struct rep *outline_one_input(struct outline *, const struct rep *input);
+/* Makes the procedure of that block. `value` is the value of the body in the function, `one`
+ * for one instance; `wanted` is the number of f->wanted when the block was begun. False if some
+ * result of the function is not found in `one`. */
+bool outline_procedure(struct outline *, const struct rep *value, const struct rep *one,
+                       const struct flat_block *, size_t wanted);
+
+/* Makes the function with its procedure, and the operands of its call: outline-function.c.
+ * Returns its number. */
 uint32_t outline_function(struct outline *, size_t wanted);
 
 #endif

@@ -66,7 +66,8 @@ static bool same_mark(const struct vcode_instances *a, const struct vcode_instan
   if (a == NULL || b == NULL) return a == b;
   return a->param_count == b->param_count && a->result_count == b->result_count &&
          same_bytes(a->params, b->params, a->param_count, sizeof *a->params) &&
-         same_bytes(a->results, b->results, a->result_count, sizeof *a->results);
+         same_bytes(a->results, b->results, a->result_count, sizeof *a->results) &&
+         a->procedure_function == b->procedure_function;
 }
 
 static const char *function_difference(const struct vcode_program *p,

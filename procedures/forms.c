@@ -1,0 +1,288 @@
+/* forms.c - which variables are scalars of C: what has one element in every execution. Found
+ * for all functions together. At first everything is a scalar, or one segment; what an
+ * operation, a call or an arm makes longer becomes a vector, until nothing changes.
+ */
+#include "procedures/private.h"
+
+/* ---- superoperators ---- */
+
+/* Whether a size is 1, so far. */
+bool unit_size(const struct unit_sizes *u, struct superop_size size) {
+  switch (size.what) {
+  case SIZE_ONE: return true;
+  case SIZE_LEN:
+  case SIZE_TOTAL: return u->len[size.param];
+  case SIZE_COUNT: return u->count[size.param];
+  default: return false;
+  }
+}
+
+static bool make_unit(struct unit_sizes *u, struct superop_size size) {
+  bool *flag = size.what == SIZE_COUNT ? &u->count[size.param] : &u->len[size.param];
+  if ((size.what != SIZE_LEN && size.what != SIZE_TOTAL && size.what != SIZE_COUNT) || *flag)
+    return false;
+  return *flag = true;
+}
+
+/* What a rule makes equal to a size that is 1, is 1. */
+struct unit_sizes unit_sizes_of(struct arena *arena, const struct superop *op,
+                                const uint8_t *forms, const bool *one) {
+  struct unit_sizes u = {arena_alloc(arena, op->param_count + 1),
+                         arena_alloc(arena, op->param_count + 1)};
+  for (uint32_t p = 0; p < op->param_count; p++) {
+    u.len[p] = forms[p] == FORM_SCALAR || (op->kinds[p] == SUPEROP_SEGDES && one[p]);
+    u.count[p] = forms[p] == FORM_ONE;
+  }
+  for (bool changed = true; changed;) {
+    changed = false;
+    for (uint32_t k = 0; k < op->rule_count; k++) {
+      const struct superop_rule *r = &op->rules[k];
+      if (unit_size(&u, r->a)) changed |= make_unit(&u, r->b);
+      if (unit_size(&u, r->b)) changed |= make_unit(&u, r->a);
+    }
+  }
+  return u;
+}
+
+static const struct superop_node *pack_of(const struct superop *op, uint32_t value) {
+  for (uint32_t k = 0; k < op->node_count; k++) {
+    if (op->nodes[k].role == ROLE_PACK && op->nodes[k].result + 1 == value)
+      return &op->nodes[k];
+  }
+  return NULL;
+}
+
+enum form unit_form(const struct superop *op, const struct unit_sizes *u, uint32_t value) {
+  if (op->kinds[value] != SUPEROP_SEGDES)
+    return unit_size(u, op->sizes[value]) ? FORM_SCALAR : FORM_VECTOR;
+  return u->count[pack_of(op, value)->operands[2]] ? FORM_ONE : FORM_SEGMENTS;
+}
+
+/* ---- functions ---- */
+
+struct finding {
+  struct arena *arena;
+  const struct ir_program *program;
+  struct forms *forms;
+  const bool *wanted;
+  bool changed;
+  const struct ir_function *f; /* the function that is looked at */
+  struct forms *own;
+};
+
+static bool is_descriptor(const struct ir_kind *kind) {
+  return kind->tag == IR_SEGDES;
+}
+
+static enum form least_form(const struct ir_kind *kind) {
+  return is_descriptor(kind) ? FORM_ONE : FORM_SCALAR;
+}
+
+static enum form greatest_form(const struct ir_kind *kind) {
+  return is_descriptor(kind) ? FORM_SEGMENTS : FORM_VECTOR;
+}
+
+static void set_form(struct finding *x, ir_var v, enum form form, bool one) {
+  x->own->of[v] = (uint8_t)form;
+  x->own->one[v] = one;
+}
+
+static void set_greatest(struct finding *x, ir_var v) {
+  set_form(x, v, greatest_form(x->f->vars[v]), false);
+}
+
+static bool is_unit(const struct finding *x, ir_var v) {
+  return x->own->of[v] == FORM_SCALAR || (is_descriptor(x->f->vars[v]) && x->own->one[v]);
+}
+
+static void superop_forms(struct finding *x, const struct superop *op, const ir_var *operands,
+                          const ir_var *results) {
+  uint8_t *forms = arena_alloc(x->arena, op->param_count + 1);
+  bool *one = arena_alloc(x->arena, op->param_count + 1);
+  for (uint32_t p = 0; p < op->param_count; p++) {
+    forms[p] = x->own->of[operands[p]];
+    one[p] = x->own->one[operands[p]];
+  }
+  const struct unit_sizes u = unit_sizes_of(x->arena, op, forms, one);
+  for (uint32_t i = 0; i < op->output_count; i++)
+    set_form(x, results[i], unit_form(op, &u, op->outputs[i]), false);
+}
+
+static void constant_forms(struct finding *x, const struct ir_binding *b) {
+  const struct vcode_constant *c = b->as.constant;
+  if (c->length != 1)
+    set_greatest(x, b->results[0]);
+  else if (c->type == TW_SEGDES)
+    set_form(x, b->results[0], FORM_ONE, c->as.ints[0] == 1);
+  else
+    set_form(x, b->results[0], FORM_SCALAR, false);
+}
+
+static void operation_forms(struct finding *x, const struct ir_binding *b) {
+  const enum form first =
+      b->operand_count ? (enum form)x->own->of[b->operands[0]] : FORM_VECTOR;
+  switch ((enum opcode)b->op) {
+  case OPC_LENGTH: set_form(x, b->results[0], FORM_SCALAR, false); return;
+  case OPC_LENGTHS:
+    set_form(x, b->results[0], first == FORM_ONE ? FORM_SCALAR : FORM_VECTOR, false);
+    return;
+  case OPC_MAKE_SEGDES:
+    set_form(x, b->results[0], first == FORM_SCALAR ? FORM_ONE : FORM_SEGMENTS, false);
+    return;
+  case OPC_REPLACE:
+  case OPC_RANK_UP:
+  case OPC_RANK_DOWN:
+  case OPC_SORT_UP:
+  case OPC_SORT_DOWN:
+    set_form(x, b->results[0], is_unit(x, b->operands[0]) ? FORM_SCALAR : FORM_VECTOR, false);
+    return;
+  default: break;
+  }
+  const struct superop *op = operation_as_superop(x->arena, x->program->widths, b, x->f);
+  if (op) superop_forms(x, op, b->operands, b->results);
+}
+
+/* What a parameter or result of another function becomes. */
+static void join(struct finding *x, const struct ir_kind *kind, uint8_t *form, bool *one,
+                 enum form other, bool other_one) {
+  if (*form != other && *form == (uint8_t)least_form(kind)) {
+    *form = (uint8_t)greatest_form(kind);
+    x->changed = true;
+  }
+  if (*one && !other_one) {
+    *one = false;
+    x->changed = true;
+  }
+}
+
+/* A call for many instances: results of each, one behind the other. */
+static void batch_forms(struct finding *x, const struct ir_binding *b) {
+  const struct ir_function *callee = &x->program->functions[b->as.callee];
+  const bool one = is_unit(x, b->operands[0]);
+  for (uint32_t i = 0; i < b->result_count; i++) {
+    if (one && callee->instances->results[i] == IR_EACH)
+      set_form(x, b->results[i], least_form(x->f->vars[b->results[i]]), false);
+    else
+      set_greatest(x, b->results[i]);
+  }
+}
+
+static void call_forms(struct finding *x, const struct ir_binding *b) {
+  const struct ir_function *callee = &x->program->functions[b->as.callee];
+  struct forms *of = &x->forms[b->as.callee];
+  if (callee->instances) {
+    batch_forms(x, b);
+    return;
+  }
+  for (uint32_t i = 0; i < b->operand_count; i++) {
+    const ir_var v = b->operands[i];
+    join(x, x->f->vars[v], &of->of[callee->params[i]], &of->one[callee->params[i]],
+         (enum form)x->own->of[v], x->own->one[v]);
+  }
+  for (uint32_t i = 0; i < b->result_count; i++)
+    set_form(x, b->results[i], (enum form)of->results[i], of->result_one[i]);
+}
+
+static void block_forms(struct finding *x, const struct ir_block *block);
+
+static void if_forms(struct finding *x, const struct ir_binding *b) {
+  const struct ir_block *arms[2] = {b->as.arms.then, b->as.arms.otherwise};
+  block_forms(x, arms[0]);
+  block_forms(x, arms[1]);
+  for (uint32_t i = 0; i < b->result_count; i++) {
+    const struct ir_kind *kind = x->f->vars[b->results[i]];
+    enum form form = least_form(kind);
+    bool one = true;
+    for (int a = 0; a < 2; a++) {
+      if (arms[a]->end != IR_YIELD) continue;
+      const ir_var v = arms[a]->results[i];
+      if (x->own->of[v] != (uint8_t)form) form = greatest_form(kind);
+      one = one && x->own->one[v];
+    }
+    set_form(x, b->results[i], form, one);
+  }
+}
+
+static void block_forms(struct finding *x, const struct ir_block *block) {
+  for (uint32_t k = 0; k < block->count; k++) {
+    const struct ir_binding *b = &block->bindings[k];
+    switch ((enum ir_form)b->form) {
+    case IR_CONST: constant_forms(x, b); break;
+    case IR_OP: operation_forms(x, b); break;
+    case IR_FUSED:
+      superop_forms(x, x->program->superops[b->as.superop], b->operands, b->results);
+      break;
+    case IR_CALL: call_forms(x, b); break;
+    case IR_IF: if_forms(x, b); break;
+    }
+  }
+}
+
+static void function_forms(struct finding *x, uint32_t number) {
+  x->f = &x->program->functions[number];
+  x->own = &x->forms[number];
+  block_forms(x, x->f->body);
+  if (x->f->body->end != IR_YIELD) return;
+  for (uint32_t i = 0; i < x->f->result_count; i++) {
+    const ir_var v = x->f->body->results[i];
+    join(x, x->f->vars[v], &x->own->results[i], &x->own->result_one[i],
+         (enum form)x->own->of[v], x->own->one[v]);
+  }
+}
+
+/* ---- the beginning ---- */
+
+static void begin_forms(struct finding *x, uint32_t number) {
+  const struct ir_function *f = &x->program->functions[number];
+  struct forms *own = &x->forms[number];
+  *own = (struct forms){
+      arena_alloc(x->arena, f->var_count + 1), arena_alloc(x->arena, f->var_count + 1),
+      arena_alloc(x->arena, f->result_count + 1), arena_alloc(x->arena, f->result_count + 1)};
+  for (ir_var v = 0; v < f->var_count; v++) {
+    own->of[v] = (uint8_t)least_form(f->vars[v]);
+    own->one[v] = true;
+  }
+  for (uint32_t i = 0; i < f->result_count; i++) {
+    own->results[i] = (uint8_t)least_form(f->result_kinds[i]);
+    own->result_one[i] = true;
+  }
+}
+
+/* A procedure is called by the function that runs a range of instances, too. What is shared, or
+ * has its size from a descriptor, may be of any length. */
+static void begin_procedure(struct finding *x, const struct ir_function *lifted) {
+  const struct ir_function *f = &x->program->functions[lifted->procedure];
+  struct forms *own = &x->forms[lifted->procedure];
+  for (uint32_t i = 0; i < f->param_count; i++) {
+    const ir_var v = f->params[i];
+    if (lifted->instances->params[i + 1] != IR_EACH)
+      own->of[v] = (uint8_t)greatest_form(f->vars[v]);
+    own->one[v] = false;
+  }
+  for (uint32_t i = 0; i < f->result_count; i++) {
+    if (lifted->instances->results[i] != IR_EACH)
+      own->results[i] = (uint8_t)greatest_form(f->result_kinds[i]);
+    own->result_one[i] = false;
+  }
+}
+
+struct forms *find_forms(struct arena *arena, const struct ir_program *program,
+                         const bool *wanted) {
+  struct finding x = {.arena = arena, .program = program, .wanted = wanted};
+  x.forms = arena_alloc(arena, (program->function_count + 1) * sizeof *x.forms);
+  for (uint32_t f = 0; f < program->function_count; f++) {
+    if (wanted[f]) begin_forms(&x, f);
+  }
+  for (uint32_t f = 0; f < program->function_count; f++) {
+    const struct ir_function *lifted = &program->functions[f];
+    if (ir_procedure(lifted) != IR_NO_PROCEDURE && wanted[ir_procedure(lifted)])
+      begin_procedure(&x, lifted);
+  }
+  do {
+    x.changed = false;
+    for (uint32_t f = 0; f < program->function_count; f++) {
+      if (wanted[f]) function_forms(&x, f);
+    }
+  } while (x.changed);
+  return x.forms;
+}

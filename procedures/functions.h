@@ -1,0 +1,347 @@
+/* functions.h - what native code of procedures is written in: its memory, and the trees of
+ * cvl/trees.h. INT and FLOAT are the types of elements. It stands as text behind native.h in
+ * every file that is compiled.
+ */
+#ifdef __GNUC__
+#define NATIVE static __attribute__((unused))
+#define SELDOM static __attribute__((unused, noinline, cold))
+#define LIKELY(x) __builtin_expect(!!(x), 1)
+#else
+#define NATIVE static
+#define SELDOM static
+#define LIKELY(x) (x)
+#endif
+#ifdef __clang__
+#define INDEPENDENT _Pragma("clang loop vectorize(assume_safety)")
+#else
+#define INDEPENDENT _Pragma("GCC ivdep")
+#endif
+
+enum { NATIVE_LINE = 64, NATIVE_SLACK = 64, NATIVE_BLOCK = 64 << 10 };
+
+/* ---- arenas ---- */
+
+SELDOM void *native_take_more(struct native_thread *r, uint64_t bytes) {
+  struct native_arena *a = r->arena;
+  struct native_block *b = a->block;
+  const uint64_t head = NATIVE_LINE, least = bytes + head;
+  if (bytes > (uint64_t)1 << 48) return NULL;
+  if (b && b->next && b->next->bytes >= least) {
+    a->block = b->next;
+  } else {
+    uint64_t wanted = b ? 2 * b->bytes : NATIVE_BLOCK;
+    if (wanted < least) wanted = least;
+    struct native_block *more = r->allocate(r->with, wanted);
+    if (!more) return NULL;
+    *more = (struct native_block){b ? b->next : NULL, b, wanted};
+    if (b && b->next) b->next->previous = more;
+    if (b) b->next = more;
+    a->block = more;
+  }
+  a->at = (char *)a->block + head + bytes;
+  a->end = (char *)a->block + a->block->bytes;
+  return (char *)a->block + head;
+}
+
+/* Room for n elements of so many bytes, and a little more; NULL without memory. */
+NATIVE inline void *native_take(struct native_thread *r, uint64_t n, uint64_t size) {
+  struct native_arena *a = r->arena;
+  if (n > (uint64_t)1 << 44) return NULL;
+  const uint64_t bytes = (n * size + NATIVE_SLACK + 15) / 16 * 16;
+  if (LIKELY((uint64_t)(a->end - a->at) >= bytes)) {
+    void *at = a->at;
+    a->at += bytes;
+    return at;
+  }
+  return native_take_more(r, bytes);
+}
+
+/* Copies; short vectors, of which there are most, without a call. */
+NATIVE inline void native_copy(void *to, const void *from, uint64_t bytes) {
+  if (bytes > 64 || bytes % 8) {
+    memcpy(to, from, bytes);
+    return;
+  }
+  for (uint64_t i = 0; i < bytes; i += 8) memcpy((char *)to + i, (const char *)from + i, 8);
+}
+
+struct native_mark {
+  struct native_block *block;
+  char *at;
+  struct native_pooled *buffers;
+};
+
+NATIVE inline struct native_mark native_mark(const struct native_thread *r) {
+  return (struct native_mark){r->arena->block, r->arena->at, r->used_buffers};
+}
+
+SELDOM void native_first(struct native_arena *a) {
+  struct native_block *b = a->block;
+  while (b && b->previous) b = b->previous;
+  a->block = b;
+  a->at = b ? (char *)b + NATIVE_LINE : NULL;
+  a->end = b ? (char *)b + b->bytes : NULL;
+}
+
+NATIVE inline void native_pop(struct native_arena *a, struct native_mark m) {
+  if (LIKELY(a->block == m.block)) {
+    a->at = m.at;
+  } else if (m.block) {
+    a->block = m.block;
+    a->at = m.at;
+    a->end = (char *)m.block + m.block->bytes;
+  } else {
+    native_first(a);
+  }
+}
+
+/* ---- buffers ---- */
+
+SELDOM bool native_grow(struct native_thread *r, struct native_buffer *b, uint64_t bytes) {
+  uint64_t room = b->room ? 2 * b->room : 1024;
+  if (bytes > (uint64_t)1 << 48) return false;
+  while (room < bytes) room *= 2;
+  char *at = r->allocate(r->with, room);
+  if (!at) return false;
+  if (b->at) {
+    memcpy(at, b->at, b->room);
+    r->release(r->with, b->at, b->room);
+  }
+  b->at = at;
+  b->room = room;
+  return true;
+}
+
+/* Room behind a buffer's elements for n more of so many bytes, and a little more; or NULL. */
+NATIVE inline void *native_room(struct native_thread *r, struct native_buffer *b, uint64_t n,
+                                uint64_t size) {
+  const uint64_t bytes = (b->n + n) * size + NATIVE_SLACK;
+  if (bytes > b->room && !native_grow(r, b, bytes)) return NULL;
+  return b->at + b->n * size;
+}
+
+NATIVE inline bool native_append(struct native_thread *r, struct native_buffer *b,
+                                 const void *from, uint64_t n, uint64_t size) {
+  void *to = native_room(r, b, n, size);
+  if (!to) return false;
+  if (n > 0) native_copy(to, from, n * size);
+  b->n += n;
+  return true;
+}
+
+/* Appends the lengths of segments. */
+NATIVE bool native_append_lengths(struct native_thread *r, struct native_buffer *b,
+                                  const uint64_t *o, uint64_t n) {
+  uint64_t *to = native_room(r, b, n, sizeof *to);
+  if (!to) return false;
+  for (uint64_t k = 0; k < n; k++) to[k] = o[k + 1] - o[k];
+  b->n += n;
+  return true;
+}
+
+NATIVE inline bool native_append_length(struct native_thread *r, struct native_buffer *b,
+                                        uint64_t n) {
+  return native_append(r, b, &n, 1, sizeof n);
+}
+
+/* An empty buffer, which native_return gives back; NULL without memory. */
+NATIVE inline struct native_pooled *native_pooled(struct native_thread *r) {
+  struct native_pooled *b = r->free_buffers;
+  if (LIKELY(b != NULL)) {
+    r->free_buffers = b->next;
+  } else {
+    b = r->allocate(r->with, sizeof *b);
+    if (!b) return NULL;
+    *b = (struct native_pooled){.next = NULL};
+  }
+  b->buffer.n = 0;
+  b->next = r->used_buffers;
+  r->used_buffers = b;
+  return b;
+}
+
+/* Offsets from lengths. */
+NATIVE uint64_t *native_offsets(struct native_thread *r, const void *lengths, uint64_t n) {
+  const uint64_t *l = lengths;
+  uint64_t *o = native_take(r, n + 1, sizeof *o), sum = 0;
+  if (!o) return NULL;
+  for (uint64_t k = 0; k < n; k++) {
+    o[k] = sum;
+    sum += l[k];
+  }
+  o[n] = sum;
+  return o;
+}
+
+/* Offsets from INTs, which must not be negative. */
+NATIVE uint64_t *native_segments(struct native_thread *r, const INT *l, uint64_t n) {
+  uint64_t *o = native_take(r, n + 1, sizeof *o), sum = 0;
+  INT all = 0;
+  if (!o) return NULL;
+  for (uint64_t k = 0; k < n; k++) {
+    o[k] = sum;
+    all |= l[k];
+    sum += (uint64_t)l[k];
+  }
+  o[n] = sum;
+  return all < 0 || sum > (uint64_t)INT_MOST ? NULL : o;
+}
+
+/* The end of a call: pops what it took. */
+NATIVE inline void native_return(struct native_thread *r, struct native_mark m) {
+  native_pop(r->arena, m);
+  while (r->used_buffers != m.buffers) {
+    struct native_pooled *b = r->used_buffers;
+    r->used_buffers = b->next;
+    b->next = r->free_buffers;
+    r->free_buffers = b;
+  }
+}
+
+/* ---- loops: two arenas, in turn ---- */
+
+NATIVE struct native_spare *native_spare(struct native_thread *r) {
+  struct native_spare *s = r->free_arenas;
+  if (s) {
+    r->free_arenas = s->next;
+  } else {
+    s = r->allocate(r->with, sizeof *s);
+    if (!s) return NULL;
+    *s = (struct native_spare){.next = NULL};
+  }
+  s->next = r->used_arenas;
+  r->used_arenas = s;
+  native_first(&s->arena);
+  return s;
+}
+
+struct native_rounds {
+  struct native_arena *outer;
+  struct native_spare *now, *next;
+};
+
+NATIVE bool native_rounds_begin(struct native_thread *r, struct native_rounds *l) {
+  l->outer = r->arena;
+  l->next = native_spare(r);
+  l->now = l->next ? native_spare(r) : NULL;
+  if (!l->now) return false;
+  r->arena = &l->now->arena;
+  return true;
+}
+
+/* The next round: what the round before the last one took is gone. */
+NATIVE inline void native_round(struct native_thread *r, struct native_rounds *l) {
+  struct native_spare *now = l->next;
+  l->next = l->now;
+  l->now = now;
+  native_first(&now->arena);
+  r->arena = &now->arena;
+}
+
+NATIVE void native_rounds_end(struct native_thread *r, const struct native_rounds *l) {
+  for (int k = 0; k < 2; k++) {
+    struct native_spare *s = r->used_arenas;
+    r->used_arenas = s->next;
+    s->next = r->free_arenas;
+    r->free_arenas = s;
+  }
+  r->arena = l->outer;
+}
+
+/* ---- a call from outside ---- */
+
+/* Gives back what an earlier call left that gave up. */
+NATIVE void native_begin(struct native_thread *r) {
+  r->arena = &r->own;
+  r->depth = 0;
+  native_first(&r->own);
+  native_return(r, (struct native_mark){r->own.block, r->own.at, NULL});
+  while (r->used_arenas) {
+    struct native_spare *s = r->used_arenas;
+    r->used_arenas = s->next;
+    s->next = r->free_arenas;
+    r->free_arenas = s;
+  }
+}
+
+NATIVE inline bool native_enter(struct native_thread *r) {
+  return ++r->depth <= r->most_depth && !*r->stops;
+}
+
+/* ---- the reproducible tree ---- */
+
+enum { LANES = 32, BLOCK = 1024, ROW = 8, WINDOW = 32 };
+
+/* The total of a block of n elements, 0 < n <= BLOCK; of n > 0 elements, the totals of whose
+ * blocks are in y, which is overwritten; the exclusive scan of a segment, in place. */
+#define TREE(name, type, PAD, IDENTITY, WITH)                                                  \
+  NATIVE inline type native_block_##name(const type *x, uint64_t n) {                          \
+    type lane[LANES];                                                                          \
+    uint64_t w = 1;                                                                            \
+    if (n <= LANES / 2) {                                                                      \
+      while (w < n) w *= 2;                                                                    \
+      for (uint64_t j = 0; j < w; j++) lane[j] = j < n ? x[j] : (type)(PAD);                   \
+    } else {                                                                                   \
+      w = LANES;                                                                               \
+      for (uint64_t j = 0; j < LANES; j++) lane[j] = j < n ? x[j] : (type)(PAD);               \
+      uint64_t i = LANES;                                                                      \
+      for (; i + LANES <= n; i += LANES) {                                                     \
+        for (uint64_t j = 0; j < LANES; j++) lane[j] = (type)(WITH(lane[j], x[i + j]));        \
+      }                                                                                        \
+      for (uint64_t j = 0; i + j < n; j++) lane[j] = (type)(WITH(lane[j], x[i + j]));          \
+    }                                                                                          \
+    for (w /= 2; w > 0; w /= 2) {                                                              \
+      for (uint64_t j = 0; j < w; j++) lane[j] = (type)(WITH(lane[j], lane[j + w]));           \
+    }                                                                                          \
+    return lane[0];                                                                            \
+  }                                                                                            \
+  NATIVE inline type native_total_##name(type *y, uint64_t n) {                                \
+    while (n > 1) {                                                                            \
+      uint64_t blocks = 0;                                                                     \
+      for (uint64_t b = 0; b < n; b += BLOCK) {                                                \
+        y[blocks++] = native_block_##name(y + b, n - b < BLOCK ? n - b : BLOCK);               \
+      }                                                                                        \
+      n = blocks;                                                                              \
+    }                                                                                          \
+    return y[0];                                                                               \
+  }                                                                                            \
+  NATIVE inline type native_window_##name(type *x, uint64_t n, uint64_t w) {                   \
+    type a[WINDOW], last[WINDOW];                                                              \
+    for (uint64_t j = 0; j < w; j++) a[j] = j < n ? x[j] : (type)(PAD);                        \
+    for (uint64_t s = 1; s < w; s *= 2) {                                                      \
+      memcpy(last, a, w * sizeof *a);                                                          \
+      for (uint64_t j = s; j < w; j++) a[j] = (type)(WITH(last[j - s], last[j]));              \
+    }                                                                                          \
+    for (uint64_t j = n; j > 1; j--) x[j - 1] = a[j - 2];                                      \
+    return a[w - 1];                                                                           \
+  }                                                                                            \
+  /* What comes before each of n > 0 elements, but for what comes before the first. */         \
+  NATIVE bool native_prefix_##name(struct native_thread *r, type *x, uint64_t n, uint64_t w) { \
+    const uint64_t windows = (n + w - 1) / w;                                                  \
+    if (windows == 1) {                                                                        \
+      native_window_##name(x, n, w);                                                           \
+      for (uint64_t j = 1; j < n; j++) x[j] = (type)(WITH((type)(PAD), x[j]));                 \
+      x[0] = (type)(PAD);                                                                      \
+      return true;                                                                             \
+    }                                                                                          \
+    type *t = native_take(r, windows, sizeof *t);                                              \
+    if (!t) return false;                                                                      \
+    for (uint64_t k = 0; k < windows; k++) {                                                   \
+      t[k] = native_window_##name(x + k * w, n - k * w < w ? n - k * w : w, w);                \
+    }                                                                                          \
+    if (!native_prefix_##name(r, t, windows, WINDOW)) return false;                            \
+    for (uint64_t k = 0; k < windows; k++) {                                                   \
+      const uint64_t m = n - k * w < w ? n - k * w : w;                                        \
+      for (uint64_t j = 1; j < m; j++) x[k * w + j] = (type)(WITH(t[k], x[k * w + j]));        \
+      x[k * w] = t[k];                                                                         \
+    }                                                                                          \
+    return true;                                                                               \
+  }                                                                                            \
+  NATIVE bool native_scan_##name(struct native_thread *r, type *x, uint64_t n) {               \
+    const struct native_mark m = native_mark(r);                                               \
+    if (n == 0) return true;                                                                   \
+    if (!native_prefix_##name(r, x, n, ROW)) return false;                                     \
+    x[0] = (type)(IDENTITY);                                                                   \
+    native_pop(r->arena, m);                                                                   \
+    return true;                                                                               \
+  }

@@ -1,0 +1,379 @@
+/* print-copies.c - superoperators of copies: concatenations and slices. Where every descriptor
+ * is one segment, an index that counts up is a run: a gather by one is a slice, which is not
+ * copied, and a scatter by one is a copy in one piece. What a scatter leaves is zero, and is
+ * written last. Else the nodes are executed one by one.
+ */
+#include "procedures/private.h"
+
+/* What is known of a value. */
+enum copied { COPIED_VECTOR, COPIED_CONSTANT, COPIED_RUN, COPIED_OWN };
+
+struct copies_text {
+  struct procedures_text *t;
+  const struct superop *op;
+  const struct held *params, *outputs;
+  bool keeps; /* slices are copied, since what they are of is not kept */
+  FILE *out;
+  struct held *held; /* of every value */
+  uint8_t *known;    /* of every value: enum copied */
+  uint32_t next;     /* number of a variable that is free */
+};
+
+static const char *type_of(const struct copies_text *x, uint32_t value) {
+  switch (x->op->kinds[value]) {
+  case SUPEROP_FLOAT: return "FLOAT";
+  case SUPEROP_BOOL: return "uint8_t";
+  default: return "INT";
+  }
+}
+
+static const struct superop_node *definition_of(const struct copies_text *x, uint32_t value) {
+  return value < x->op->param_count ? NULL : emit_definition(x->op, value);
+}
+
+static bool is_output(const struct copies_text *x, uint32_t value) {
+  return x->op->last_use[value] == x->op->node_count;
+}
+
+static void put_scalar(const struct copies_text *x, uint32_t value) {
+  const struct superop_node *c = definition_of(x, value);
+  const struct held *h = &x->held[value];
+  if (c && c->role == ROLE_CONST)
+    emit_literal(&c->constant, x->out);
+  else
+    fprintf(x->out, h->form == FORM_SCALAR ? "x%u" : "x%u[0]", h->v);
+}
+
+static void put_length(const struct copies_text *x, uint32_t value) {
+  const struct held *h = &x->held[value];
+  if (h->form == FORM_SCALAR)
+    fputs("UINT64_C(1)", x->out);
+  else
+    fprintf(x->out, "n%u", h->v);
+}
+
+static void put_data(const struct copies_text *x, uint32_t value) {
+  const struct held *h = &x->held[value];
+  fprintf(x->out, h->form == FORM_SCALAR ? "(&x%u)" : "x%u", h->v);
+}
+
+static void require_equal(const struct copies_text *x, uint32_t a, uint32_t b) {
+  fputs("if (", x->out);
+  put_length(x, a);
+  fputs(" != ", x->out);
+  put_length(x, b);
+  fputs(") return 0;\n", x->out);
+}
+
+/* ---- node by node ---- */
+
+/* The superoperator of one node, whose parameters are its operands. */
+static const struct superop *single_node(struct arena *arena, const struct copies_text *x,
+                                         const struct superop_node *from) {
+  struct superop *op = arena_alloc(arena, sizeof *op);
+  struct superop_node *nodes = arena_alloc(arena, (MAX_OPERANDS + 1) * sizeof *nodes);
+  uint8_t *params = arena_alloc(arena, MAX_OPERANDS + 1);
+  uint32_t *outputs = arena_alloc(arena, 2 * sizeof *outputs), constants = 0, count = 0, node;
+  const char *why;
+  uint32_t at[MAX_OPERANDS];
+  for (uint32_t i = 0; i < from->operand_count; i++) {
+    const struct superop_node *c = definition_of(x, from->operands[i]);
+    if (c && c->role == ROLE_CONST) continue;
+    at[i] = count;
+    params[count++] = x->op->kinds[from->operands[i]];
+  }
+  for (uint32_t i = 0; i < from->operand_count; i++) {
+    const struct superop_node *c = definition_of(x, from->operands[i]);
+    if (!c || c->role != ROLE_CONST) continue;
+    nodes[constants] = *c;
+    at[i] = count + constants++;
+  }
+  nodes[constants] = *from;
+  for (uint32_t i = 0; i < from->operand_count; i++) nodes[constants].operands[i] = at[i];
+  outputs[0] = count + constants;
+  *op = (struct superop){.param_count = count,
+                         .node_count = constants + 1,
+                         .output_count = 1,
+                         .params = params,
+                         .nodes = nodes,
+                         .outputs = outputs};
+  return superop_complete(arena, op, &why, &node) ? op : NULL;
+}
+
+static void print_node_alone(struct copies_text *x, uint32_t k) {
+  const struct superop_node *node = &x->op->nodes[k];
+  struct arena *arena = x->t->arena;
+  const struct superop *op = single_node(arena, x, node);
+  struct held params[MAX_OPERANDS];
+  uint8_t forms[MAX_OPERANDS];
+  bool one[MAX_OPERANDS] = {false};
+  uint32_t count = 0;
+  for (uint32_t i = 0; i < node->operand_count; i++) {
+    const struct superop_node *c = definition_of(x, node->operands[i]);
+    if (c && c->role == ROLE_CONST) continue;
+    params[count] = x->held[node->operands[i]];
+    forms[count] = params[count].form;
+    count++;
+  }
+  const struct unit_sizes units = unit_sizes_of(arena, op, forms, one);
+  struct held *out = &x->held[node->result];
+  out->v = x->next++;
+  out->form = (uint8_t)unit_form(op, &units, op->outputs[0]);
+  print_kernel(x->t, op, params, out);
+}
+
+/* ---- by runs ---- */
+
+static bool is_one_everywhere(const struct copies_text *x) {
+  for (uint32_t p = 0; p < x->op->param_count; p++) {
+    if (x->op->kinds[p] == SUPEROP_SEGDES && x->params[p].form != FORM_ONE) return false;
+  }
+  return true;
+}
+
+static bool counts_up(const struct copies_text *x, const struct superop_node *node) {
+  const struct superop_node *stride = definition_of(x, node->operands[1]);
+  return stride && stride->role == ROLE_CONST && cvl_int_of(&stride->constant) == 1;
+}
+
+static bool is_true(const struct copies_text *x, uint32_t value) {
+  const struct superop_node *dist = definition_of(x, value);
+  if (!dist || dist->role != ROLE_SPREAD) return false;
+  const struct superop_node *c = definition_of(x, dist->operands[0]);
+  return c && c->role == ROLE_CONST && c->constant.as.b == 1;
+}
+
+/* An index that only gathers and scatters by runs read: start sV, length nV. */
+static bool is_run(const struct copies_text *x, uint32_t value) {
+  return x->known[value] == COPIED_RUN;
+}
+
+static bool read_as_run_only(const struct copies_text *x, uint32_t value) {
+  if (is_output(x, value)) return false;
+  for (uint32_t k = 0; k < x->op->node_count; k++) {
+    const struct superop_node *node = &x->op->nodes[k];
+    for (uint32_t i = 0; i < node->operand_count; i++) {
+      if (node->operands[i] != value) continue;
+      const bool scatters = node->op == OPC_DPERMUTE ||
+                            (node->op == OPC_FPERMUTE && is_true(x, node->operands[2]));
+      if (i != 1 || (node->op != OPC_BPERMUTE && !scatters)) return false;
+    }
+  }
+  return true;
+}
+
+/* Whether the index of a scatter is a run, or will be. */
+static bool becomes_run(const struct copies_text *x, uint32_t value) {
+  const struct superop_node *index = definition_of(x, value);
+  return index && index->op == OPC_INDEX && counts_up(x, index) && read_as_run_only(x, value);
+}
+
+static void print_run(struct copies_text *x, const struct superop_node *node) {
+  struct held *h = &x->held[node->result];
+  *h = (struct held){x->next++, FORM_VECTOR, false, 0};
+  x->known[node->result] = COPIED_RUN;
+  fprintf(x->out, "const INT s%u = ", h->v);
+  put_scalar(x, node->operands[0]);
+  fprintf(x->out, ";\nconst uint64_t n%u = ", h->v);
+  put_length(x, node->operands[2]);
+  fputs(";\n", x->out);
+}
+
+/* A run must lie within what it indexes, unless it is empty. */
+static void require_within(const struct copies_text *x, uint32_t run, uint32_t descriptor) {
+  const ir_var v = x->held[run].v;
+  fprintf(x->out,
+          "if (n%u > 0 && (s%u < 0 || (uint64_t)s%u > n%u || n%u > n%u - (uint64_t)s%u)) "
+          "return 0;\n",
+          v, v, v, x->held[descriptor].v, v, x->held[descriptor].v, v);
+}
+
+static void print_slice(struct copies_text *x, const struct superop_node *node) {
+  const ir_var run = x->held[node->operands[1]].v;
+  struct held *h = &x->held[node->result];
+  require_equal(x, node->operands[0], node->operands[2]);
+  require_equal(x, node->operands[1], node->operands[3]);
+  require_within(x, node->operands[1], node->operands[2]);
+  *h = (struct held){x->next++, FORM_VECTOR, false, 0};
+  fprintf(x->out, "const uint64_t n%u = n%u;\n%s *x%u = (%s *)", h->v, run,
+          type_of(x, node->result), h->v, type_of(x, node->result));
+  put_data(x, node->operands[0]);
+  fprintf(x->out, " + (n%u ? s%u : 0);\n", run, run);
+}
+
+/* Whether a scatter by a run may write where its defaults are: nothing else needs them. */
+static bool is_in_place(const struct copies_text *x, uint32_t defaults) {
+  return x->known[defaults] == COPIED_OWN && x->op->uses[defaults] == 1 &&
+         !is_output(x, defaults);
+}
+
+/* Where the target of a scatter ends up, if it is a result that is appended. */
+static uint32_t append_of(const struct copies_text *x, uint32_t value) {
+  for (uint32_t i = 0; i < x->op->output_count; i++) {
+    if (x->op->outputs[i] == value) return x->outputs[i].append;
+  }
+  for (uint32_t k = 0; k < x->op->node_count; k++) {
+    const struct superop_node *node = &x->op->nodes[k];
+    if (node->op == OPC_DPERMUTE && node->operands[2] == value && x->op->uses[value] == 1 &&
+        becomes_run(x, node->operands[1]))
+      return append_of(x, node->result);
+  }
+  return 0;
+}
+
+/* What a scatter writes to: zV, elements before which everything is written. */
+static void print_target(struct copies_text *x, const struct superop_node *node,
+                         uint32_t descriptor) {
+  struct held *h = &x->held[node->result];
+  *h = (struct held){x->next++, FORM_VECTOR, false, append_of(x, node->result)};
+  x->known[node->result] = COPIED_OWN;
+  fprintf(x->out, "const uint64_t n%u = n%u;\n%s *x%u;\nuint64_t z%u = 0;\n", h->v,
+          x->held[descriptor].v, type_of(x, node->result), h->v, h->v);
+  print_room(x->out, h);
+}
+
+/* Copies a run to its place; what a call has put there is not copied. */
+static void print_written(struct copies_text *x, const struct superop_node *node,
+                          uint32_t source, uint32_t descriptor) {
+  const ir_var v = x->held[node->result].v, run = x->held[node->operands[1]].v;
+  require_equal(x, node->operands[0], source);
+  require_equal(x, node->operands[1], source);
+  require_within(x, node->operands[1], descriptor);
+  fprintf(x->out, "if (n%u > 0) {\n", run);
+  if (!x->held[node->operands[0]].placed) {
+    fprintf(
+        x->out,
+        "if ((uint64_t)s%u > z%u) memset(x%u + z%u, 0, ((uint64_t)s%u - z%u) * sizeof *x%u);\n"
+        "native_copy(x%u + s%u, ",
+        run, v, v, v, run, v, v, v, run);
+    put_data(x, node->operands[0]);
+    fprintf(x->out, ", n%u * sizeof *x%u);\n", run, v);
+  }
+  fprintf(x->out, "if ((uint64_t)s%u + n%u > z%u) z%u = (uint64_t)s%u + n%u;\n}\n", run, run, v,
+          v, run, run);
+}
+
+/* The end of what is written: zeros. */
+static void print_rest(const struct copies_text *x, uint32_t value) {
+  const ir_var v = x->held[value].v;
+  if (x->known[value] == COPIED_OWN)
+    fprintf(x->out, "if (z%u < n%u) memset(x%u + z%u, 0, (n%u - z%u) * sizeof *x%u);\n", v, v,
+            v, v, v, v, v);
+}
+
+static void print_onto(struct copies_text *x, const struct superop_node *node) {
+  const uint32_t defaults = node->operands[2];
+  require_equal(x, defaults, node->operands[4]);
+  if (is_in_place(x, defaults)) {
+    x->held[node->result] = x->held[defaults];
+    x->known[node->result] = COPIED_OWN;
+  } else {
+    print_rest(x, defaults);
+    print_target(x, node, node->operands[4]);
+    const ir_var v = x->held[node->result].v;
+    fprintf(x->out, "if (n%u) native_copy(x%u, ", v, v);
+    put_data(x, defaults);
+    fprintf(x->out, ", n%u * sizeof *x%u);\nz%u = n%u;\n", v, v, v, v);
+  }
+  print_written(x, node, node->operands[3], node->operands[4]);
+}
+
+/* Values that a node reads are whole. */
+static void finish_operands(const struct copies_text *x, const struct superop_node *node) {
+  for (uint32_t i = 0; i < node->operand_count; i++) {
+    const uint32_t v = node->operands[i];
+    if (!(node->op == OPC_DPERMUTE && i == 2)) print_rest(x, v);
+  }
+}
+
+static void print_by_runs(struct copies_text *x, uint32_t k) {
+  const struct superop_node *node = &x->op->nodes[k];
+  if (node->role == ROLE_CONST) return;
+  if (node->role == ROLE_SPREAD && is_true(x, node->result) && x->op->uses[node->result] == 1 &&
+      !is_output(x, node->result)) {
+    for (uint32_t j = k; j < x->op->node_count; j++) {
+      const struct superop_node *n = &x->op->nodes[j];
+      if (n->op == OPC_FPERMUTE && n->operands[2] == node->result && is_run(x, n->operands[1]))
+        return;
+    }
+  }
+  finish_operands(x, node);
+  if (node->op == OPC_INDEX && becomes_run(x, node->result)) {
+    print_run(x, node);
+  } else if (node->op == OPC_BPERMUTE && is_run(x, node->operands[1])) {
+    print_slice(x, node);
+  } else if (node->op == OPC_FPERMUTE && is_run(x, node->operands[1])) {
+    print_target(x, node, node->operands[4]);
+    print_written(x, node, node->operands[3], node->operands[4]);
+  } else if (node->op == OPC_DPERMUTE && is_run(x, node->operands[1])) {
+    print_onto(x, node);
+  } else {
+    print_node_alone(x, k);
+  }
+}
+
+/* ---- results ---- */
+
+static void declare_output(const struct copies_text *x, uint32_t i) {
+  const struct held *h = &x->outputs[i];
+  const char *type = type_of(x, x->op->outputs[i]);
+  if (h->form == FORM_SCALAR)
+    fprintf(x->out, "%s x%u;\n", type, h->v);
+  else
+    fprintf(x->out, "%s *x%u; uint64_t n%u;\n", type, h->v, h->v);
+}
+
+static void set_output(const struct copies_text *x, uint32_t i) {
+  const struct held *to = &x->outputs[i], *from = &x->held[x->op->outputs[i]];
+  print_rest(x, x->op->outputs[i]);
+  if (to->form == FORM_SCALAR) {
+    if (from->form == FORM_VECTOR) fprintf(x->out, "if (n%u != 1) return 0;\n", from->v);
+    fprintf(x->out, from->form == FORM_VECTOR ? "x%u = x%u[0];\n" : "x%u = x%u;\n", to->v,
+            from->v);
+  } else if (from->form == FORM_VECTOR && to->append == from->append &&
+             (to->append || !x->keeps)) {
+    fprintf(x->out, "x%u = x%u; n%u = n%u;\n", to->v, from->v, to->v, from->v);
+  } else {
+    fprintf(x->out, "n%u = ", to->v);
+    put_length(x, x->op->outputs[i]);
+    fputs(";\n", x->out);
+    print_room(x->out, to);
+    fprintf(x->out, "if (n%u) native_copy(x%u, ", to->v, to->v);
+    put_data(x, x->op->outputs[i]);
+    fprintf(x->out, ", n%u * sizeof *x%u);\n", to->v, to->v);
+  }
+}
+
+void print_copies(struct procedures_text *t, const struct superop *op,
+                  const struct held *params, const struct held *outputs, uint32_t free_variable,
+                  bool keeps) {
+  struct copies_text x = {.t = t,
+                          .op = op,
+                          .params = params,
+                          .outputs = outputs,
+                          .keeps = keeps,
+                          .out = t->out,
+                          .next = free_variable};
+  x.held = arena_alloc(t->arena, (op->value_count + 1) * sizeof *x.held);
+  x.known = arena_alloc(t->arena, op->value_count + 1);
+  for (uint32_t p = 0; p < op->param_count; p++) x.held[p] = params[p];
+  for (uint32_t i = 0; i < op->output_count; i++) declare_output(&x, i);
+  fputs("{\n", t->out);
+  const bool runs = is_one_everywhere(&x);
+  for (uint32_t k = 0; k < op->node_count; k++) {
+    if (runs)
+      print_by_runs(&x, k);
+    else if (op->nodes[k].role != ROLE_CONST)
+      print_node_alone(&x, k);
+  }
+  for (uint32_t i = 0; i < op->output_count; i++) set_output(&x, i);
+  fputs("}\n", t->out);
+}
+
+bool may_print_copies(struct arena *arena, const struct superop *op) {
+  struct copies_text x = {.op = op};
+  for (uint32_t k = 0; k < op->node_count; k++) {
+    if (op->nodes[k].role != ROLE_CONST && !single_node(arena, &x, &op->nodes[k])) return false;
+  }
+  return true;
+}

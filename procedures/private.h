@@ -1,0 +1,130 @@
+/* private.h - declarations common to the files of procedures. */
+#ifndef RAVEL_PROCEDURES_PRIVATE_H
+#define RAVEL_PROCEDURES_PRIVATE_H
+
+#include "fused-kernels/emit-expression.h"
+#include "fused-kernels/kernel.h"
+#include "ir/ir.h"
+#include "procedures/procedures.h"
+
+#include <stdio.h>
+
+/* ---- how a variable is held: forms.c ---- */
+
+/* A vector that has one element in every execution is a scalar of C: xV. Another one is an
+ * address and a length: xV, nV. A descriptor that has one segment in every execution is its
+ * length: nV. Another one is the starts of segments and their number: oV, cV. */
+enum form { FORM_SCALAR, FORM_VECTOR, FORM_ONE, FORM_SEGMENTS };
+
+/* What is known of the variables of a function. */
+struct forms {
+  uint8_t *of;      /* of every variable: enum form */
+  bool *one;        /* of every descriptor: its total is 1 */
+  uint8_t *results; /* of every result: enum form */
+  bool *result_one;
+};
+
+/* Whether each size of a superoperator is 1 in every execution, given its parameters. */
+struct unit_sizes {
+  bool *len;   /* of every parameter: its length, or total */
+  bool *count; /* of every descriptor: its number of segments */
+};
+struct unit_sizes unit_sizes_of(struct arena *, const struct superop *, const uint8_t *forms,
+                                const bool *one);
+bool unit_size(const struct unit_sizes *, struct superop_size);
+/* The form of a value of the superoperator that is an output. */
+enum form unit_form(const struct superop *, const struct unit_sizes *, uint32_t value);
+
+/* Returns the forms of the variables of all wanted functions, by function. */
+struct forms *find_forms(struct arena *, const struct ir_program *, const bool *wanted);
+
+/* ---- a text ---- */
+
+struct procedures_text {
+  struct arena *arena;
+  const struct ir_program *program;
+  struct forms *forms; /* of every function */
+  bool *printed;       /* of every function: it is in the text */
+  FILE *out;
+  bool *combined; /* of every superoperator: the function of its combination is printed */
+};
+
+/* Where a call appends a result: to the buffer of a result, so that the totals of these
+ * descriptors come before it. */
+struct placed {
+  uint32_t result, count;
+  ir_var *before;
+};
+
+struct function_text {
+  struct procedures_text *t;
+  const struct ir_function *f;
+  const struct forms *forms;
+  uint32_t number;
+  bool loops;                   /* it has calls of itself that are rounds of a loop */
+  uint32_t *returned;           /* of every variable: `append` of struct held */
+  const struct placed **placed; /* of every variable: where its call appends it; or NULL */
+};
+
+/* ---- kernels: print-kernel.c ---- */
+
+/* A parameter or result of a kernel: the variable, and how it is held. */
+struct held {
+  ir_var v;
+  uint8_t form;    /* enum form */
+  bool placed;     /* a parameter that is where the result will be */
+  uint32_t append; /* a vector that is only returned, as result append - 1: its room is in that
+                      buffer; else 0 */
+};
+
+/* Writes xV = room for nV elements; V is not scalar. */
+void print_room(FILE *, const struct held *);
+/* Declares the results of a superoperator, outputs in their order, and computes them. */
+void print_kernel(struct procedures_text *, const struct superop *, const struct held *params,
+                  const struct held *outputs);
+/* Writes the function of a superoperator's combination, if it has one, before procedures. */
+void print_combinations(struct procedures_text *, uint32_t superop);
+/* Whether a kernel can be printed. */
+bool may_print_kernel(const struct superop *);
+
+/* ---- copies: print-copies.c ---- */
+
+/* Does what print_kernel does, for a superoperator of copies. Variables from `free_variable` on
+ * are free. `keeps`: a slice of what it is given is copied, too. */
+void print_copies(struct procedures_text *, const struct superop *, const struct held *params,
+                  const struct held *outputs, uint32_t free_variable, bool keeps);
+bool may_print_copies(struct arena *, const struct superop *);
+
+/* ---- functions: print-function.c ---- */
+
+/* "INT", "FLOAT", "uint8_t": elements. */
+const char *type_of_kind(const struct ir_kind *);
+/* Writes the head of a function, pF, up to the parenthesis that closes its parameters. */
+void print_head(struct procedures_text *, uint32_t function);
+void print_procedure(struct procedures_text *, uint32_t function);
+/* Writes a variable of a function as an argument of this form. */
+void print_argument(struct procedures_text *, const struct ir_kind *, ir_var, enum form has,
+                    enum form wanted);
+/* Whether an operation is one that print_procedure knows. */
+bool may_print_operation(struct arena *, struct widths, const struct ir_binding *,
+                         const struct ir_function *);
+/* The superoperator for an operation on vectors, complete; NULL if it has none. */
+const struct superop *operation_as_superop(struct arena *, struct widths,
+                                           const struct ir_binding *,
+                                           const struct ir_function *);
+
+/* ---- results of calls that are in place: concatenation.c ---- */
+
+/* Finds the calls of a block with which the function ends that append to its own results. */
+void find_placed(const struct function_text *, const struct ir_block *, const uint32_t *uses);
+
+/* ---- calls for ranges of instances: print-batch.c ---- */
+
+/* Writes the head of the function that executes a range, fF, as print_head does. Its arguments
+ * are vectors and starts of segments, its results buffers. */
+void print_batch_head(struct procedures_text *, uint32_t lifted);
+void print_batch(struct procedures_text *, uint32_t lifted);
+/* Writes the entry (native.h). */
+void print_entry(struct procedures_text *, uint32_t lifted);
+
+#endif

@@ -1,0 +1,163 @@
+/* native-calls.h - for tests of native code: its text compiled as a back end compiles it, and a
+ * thread to call it with, whose memory is counted, poisoned, and can fail on demand.
+ */
+#ifndef RAVEL_PROCEDURES_TESTS_NATIVE_CALLS_H
+#define RAVEL_PROCEDURES_TESTS_NATIVE_CALLS_H
+
+#include "fused-kernels/tests/emitted.h"
+#include "procedures/native.h"
+#include "procedures/procedures.h"
+
+/* ---- a thread ---- */
+
+struct calling {
+  struct native_thread thread;
+  struct widths widths;
+  volatile bool stops;
+  uint64_t live;    /* bytes */
+  uint64_t count;   /* allocations so far */
+  uint64_t fail_at; /* the allocation with this number, from 1, fails; 0: none */
+};
+
+static inline void *calling_allocate(void *with, uint64_t bytes) {
+  struct calling *c = with;
+  if (++c->count == c->fail_at) return NULL;
+  void *at = NULL;
+  cr_assert_eq(posix_memalign(&at, 64, bytes), 0);
+  memset(at, 0xa5, bytes);
+  c->live += bytes;
+  return at;
+}
+
+static inline void calling_release(void *with, void *at, uint64_t bytes) {
+  struct calling *c = with;
+  memset(at, 0x5a, bytes);
+  c->live -= bytes;
+  free(at);
+}
+
+/* Element i of INTs or FLOATs of these widths. */
+static inline double calling_real(const void *x, enum cvl_elem elem, uint64_t i) {
+  return elem == CVL_F64 ? ((const double *)x)[i] : (double)((const float *)x)[i];
+}
+
+static inline int64_t calling_int(const void *x, enum cvl_elem elem, uint64_t i) {
+  return elem == CVL_I64 ? ((const int64_t *)x)[i] : ((const int32_t *)x)[i];
+}
+
+/* Whether element a comes before element b; NaNs come last. */
+static inline bool calling_before(const struct calling *c, bool is_float, bool down,
+                                  const void *x, uint64_t a, uint64_t b) {
+  if (is_float) {
+    const double p = calling_real(x, c->widths.float_elem, a),
+                 q = calling_real(x, c->widths.float_elem, b);
+    return down ? p > q : p < q;
+  }
+  const int64_t p = calling_int(x, c->widths.int_elem, a),
+                q = calling_int(x, c->widths.int_elem, b);
+  return down ? p > q : p < q;
+}
+
+/* The rank of each element, by comparing all pairs. */
+static inline bool calling_rank(void *with, bool is_float, bool down, const void *x, uint64_t n,
+                                void *ranks) {
+  struct calling *c = with;
+  if (++c->count == c->fail_at) return false;
+  for (uint64_t i = 0; i < n; i++) {
+    int64_t rank = 0;
+    for (uint64_t j = 0; j < n; j++) {
+      rank += calling_before(c, is_float, down, x, j, i) ||
+              (j < i && !calling_before(c, is_float, down, x, i, j));
+    }
+    if (c->widths.int_elem == CVL_I64)
+      ((int64_t *)ranks)[i] = rank;
+    else
+      ((int32_t *)ranks)[i] = (int32_t)rank;
+  }
+  return true;
+}
+
+static inline bool calling_sort(void *with, bool is_float, bool down, const void *x, uint64_t n,
+                                void *sorted) {
+  struct calling *c = with;
+  int64_t *ranks = calloc(n + 1, sizeof *ranks);
+  const enum cvl_elem elem = is_float ? c->widths.float_elem : c->widths.int_elem;
+  const size_t bytes = elem_info(elem)->bytes;
+  const bool done = calling_rank(with, is_float, down, x, n, ranks);
+  for (uint64_t i = 0; i < n && done; i++)
+    memcpy((char *)sorted + (uint64_t)calling_int(ranks, c->widths.int_elem, i) * bytes,
+           (const char *)x + i * bytes, bytes);
+  free(ranks);
+  return done;
+}
+
+static inline void calling_begin(struct calling *c, struct widths widths) {
+  *c = (struct calling){.widths = widths};
+  c->thread.most_depth = 1000;
+  c->thread.stops = &c->stops;
+  c->thread.with = c;
+  c->thread.allocate = calling_allocate;
+  c->thread.release = calling_release;
+  c->thread.rank = calling_rank;
+  c->thread.sort = calling_sort;
+}
+
+/* All memory is given back. */
+static inline void calling_end(struct calling *c) {
+  native_free(&c->thread);
+  cr_expect_eq(c->live, 0);
+}
+
+static inline void calling_free_results(struct calling *c, struct native_buffer *results,
+                                        uint32_t count) {
+  for (uint32_t i = 0; i < count; i++) {
+    if (results[i].at) calling_release(c, results[i].at, results[i].room);
+    results[i] = (struct native_buffer){0};
+  }
+}
+
+/* ---- compiling ---- */
+
+#ifdef NATIVE_SANITIZE
+#define NATIVE_FLAGS "-O1 -g1 -fno-sanitize-recover=all -fsanitize=" NATIVE_SANITIZE
+#else
+#define NATIVE_FLAGS "-march=native"
+#endif
+
+/* Writes a text as a file of the directory, whose entries have names that begin with `prefix`.
+ */
+static inline void write_text(const struct built *b, const char *prefix,
+                              const struct procedures *p) {
+  char name[64];
+  snprintf(name, sizeof name, "%s.c", prefix);
+  FILE *file = create(b, name);
+  fprintf(file, "#define RAVEL_ENTRY(name) %s_##name\n", prefix);
+  fwrite(p->text, 1, p->length, file);
+  fclose(file);
+}
+
+/* Compiles all files of the directory, with more options. */
+static inline void compile_native(struct built *b, const char *more) {
+  static const char *const flags[] = {FUSED_C_FLAGS, NATIVE_FLAGS};
+  char command[1024];
+  int n = snprintf(command, sizeof command, "cd %s && " NATIVE_COMPILER, b->directory);
+  for (size_t i = 0; i < sizeof flags / sizeof *flags; i++)
+    n += snprintf(command + n, sizeof command - (size_t)n, " %s", flags[i]);
+  snprintf(command + n, sizeof command - (size_t)n, " %s *.c -o emitted.so -lm", more);
+  cr_assert_eq(system(command), 0, "%s", command);
+  snprintf(command, sizeof command, "%s/emitted.so", b->directory);
+  b->library = dlopen(command, RTLD_NOW | RTLD_LOCAL);
+  cr_assert_not_null(b->library, "%s", dlerror());
+}
+
+static inline native_entry *entry_of(const struct built *b, const char *prefix,
+                                     const struct cvl_procedure *p) {
+  char name[96];
+  snprintf(name, sizeof name, "%s_%s", prefix, p->entry);
+  native_entry *entry;
+  *(void **)&entry = dlsym(b->library, name);
+  cr_assert_not_null((void *)(uintptr_t)entry, "%s", name);
+  return entry;
+}
+
+#endif
