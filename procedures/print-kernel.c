@@ -49,11 +49,15 @@ static bool is_segmented(const struct kernel_text *x, uint32_t descriptor) {
 
 /* Writes an element of a parameter, at a position that is an expression. */
 static void put_element(const struct kernel_text *x, uint32_t param, const char *at) {
-  const ir_var v = x->params[param].v;
-  if (form_of(x, param) == FORM_SCALAR)
-    fprintf(x->out, "x%u", v);
+  const struct held *h = &x->params[param];
+  if (h->form == FORM_SCALAR)
+    fprintf(x->out, "x%u", h->v);
+  else if (h->form == FORM_LENGTHS)
+    fprintf(x->out, "(INT)(o%u[(%s) + 1] - o%u[%s])", h->base, at, h->base, at);
+  else if (h->form == FORM_STARTS)
+    fprintf(x->out, "(INT)(o%u[%s] - o%u[0])", h->base, at, h->base);
   else
-    fprintf(x->out, "x%u[%s]", v, at);
+    fprintf(x->out, "x%u[%s]", h->v, at);
 }
 
 /* Writes where the elements of a parameter are. */
@@ -66,7 +70,9 @@ static void size_text(const struct kernel_text *x, struct superop_size size, cha
       size.what == SIZE_LEN || size.what == SIZE_TOTAL || size.what == SIZE_COUNT;
   const ir_var v = known ? x->params[size.param].v : 0;
   const enum form form = known ? form_of(x, size.param) : FORM_SCALAR;
-  if (form == FORM_SCALAR || (form == FORM_ONE && size.what == SIZE_COUNT))
+  if (form == FORM_LENGTHS || form == FORM_STARTS)
+    snprintf(text, 80, "c%u", x->params[size.param].base);
+  else if (form == FORM_SCALAR || (form == FORM_ONE && size.what == SIZE_COUNT))
     snprintf(text, 80, "UINT64_C(1)");
   else if (form == FORM_SEGMENTS && size.what == SIZE_COUNT)
     snprintf(text, 80, "c%u", v);
@@ -252,24 +258,21 @@ static void put_extent(const struct kernel_text *x, const struct kernel_statemen
   fputs("]", x->out);
 }
 
-/* Where a check has failed at the position, the first element is read. */
-static void put_gathered(const struct kernel_text *x, const struct kernel_statement *s) {
-  if (form_of(x, s->param) == FORM_SCALAR) {
-    fprintf(x->out, "x%u", x->params[s->param].v);
-    return;
-  }
-  fprintf(x->out, "x%u[", x->params[s->param].v);
+/* Writes a constant atV: the number of the element that a gather reads; of the first one where
+ * a check has failed at the position. */
+static void print_at(const struct kernel_text *x, const struct kernel_statement *s,
+                     const char *index) {
+  fprintf(x->out, "const uint64_t at%u = ", s->value);
   if (x->checks && !x->single && s->count == 1) fputs("!fine ? 0 : ", x->out);
   put_base(x, s);
-  fprintf(x->out, " + (uint64_t)v%u]", s->operands[0]);
+  fprintf(x->out, " + %s;\n", index);
 }
 
-/* An element is read at the start of the vector where the index is wrong; of a vector without
- * elements none is. */
 static void print_gather(const struct kernel_text *x, const struct kernel_statement *s) {
   const char *type = type_of(x, (enum superop_kind)s->type);
   const uint32_t v = s->value;
   const bool flagged = s->count > 1;
+  char index[40], at[24];
   if (s->checked) {
     fprintf(x->out, "const int ok%u = ", v);
     if (flagged) fprintf(x->out, "!v%u || ", s->operands[1]);
@@ -277,16 +280,24 @@ static void print_gather(const struct kernel_text *x, const struct kernel_statem
     put_extent(x, s);
     fprintf(x->out, ";\n%s!ok%u%s", fails(x, s), v, fails_end(x));
   }
+  snprintf(index, sizeof index, "(uint64_t)v%u", s->operands[0]);
+  print_at(x, s, index);
   fprintf(x->out, "const %s v%u = ", type, v);
   if (flagged)
     fprintf(x->out, "!v%u%s ? (%s)0 : ", s->operands[1],
             x->checks && !x->single ? " || !fine" : "", type);
-  put_gathered(x, s);
+  snprintf(at, sizeof at, "at%u", v);
+  put_element(x, s->param, at);
   fputs(";\n", x->out);
+}
+
+static bool is_in_memory(const struct kernel_text *x, uint32_t param) {
+  return form_of(x, param) == FORM_VECTOR || form_of(x, param) == FORM_SCALAR;
 }
 
 /* Whether a run is checked once, before the loop over the positions of its segment. */
 static bool is_pointed(const struct kernel_text *x, const struct kernel_statement *s) {
+  if (s->kind == KERNEL_RUN && !is_in_memory(x, s->param)) return false;
   return (s->kind == KERNEL_RUN || s->run) && !x->plain && !x->single &&
          level_of_near(x, s->near) != KERNEL_OF_POSITION;
 }
@@ -336,19 +347,21 @@ static void print_run(const struct kernel_text *x, const struct kernel_statement
     fprintf(x->out, "const %s v%u = wi%u[i];\n", type, v, v);
     return;
   }
-  fprintf(x->out, "const uint64_t at%u = (uint64_t)v%u + %s", v, s->operands[0], position(x));
+  char index[24], at[24];
+  fprintf(x->out, "const uint64_t run%u = (uint64_t)v%u + %s", v, s->operands[0], position(x));
   put_begin(x, s->near);
   fputs(";\n", x->out);
   if (s->checked) {
-    fprintf(x->out, "%sat%u >= ", fails(x, s), v);
+    fprintf(x->out, "%srun%u >= ", fails(x, s), v);
     put_extent(x, s);
     fputs(fails_end(x), x->out);
   }
+  snprintf(index, sizeof index, "run%u", v);
+  print_at(x, s, index);
   fprintf(x->out, "const %s v%u = ", type, v);
-  put_address(x, s->param);
-  fputs(x->checks && !x->single ? "[!fine ? 0 : " : "[", x->out);
-  put_base(x, s);
-  fprintf(x->out, " + at%u];\n", v);
+  snprintf(at, sizeof at, "at%u", v);
+  put_element(x, s->param, at);
+  fputs(";\n", x->out);
 }
 
 static void print_loaded(const struct kernel_text *x, const struct kernel_statement *s) {
@@ -440,6 +453,8 @@ static void declare_result(const struct kernel_text *x, uint32_t value) {
   case FORM_VECTOR: fprintf(x->out, "%s *x%u; uint64_t n%u;\n", type, h->v, h->v); break;
   case FORM_ONE: fprintf(x->out, "uint64_t n%u;\n", h->v); break;
   case FORM_SEGMENTS: fprintf(x->out, "uint64_t *o%u, c%u;\n", h->v, h->v); break;
+  case FORM_LENGTHS:
+  case FORM_STARTS: break;
   }
 }
 
@@ -910,6 +925,8 @@ static void print_rules(const struct kernel_text *x) {
     if (s->kind != KERNEL_GATHER || s->count > 1) continue;
     if (form_of(x, s->param) == FORM_VECTOR)
       fprintf(x->out, "if (n%u == 0 && n > 0) return 0;\n", x->params[s->param].v);
+    if (!is_in_memory(x, s->param))
+      fprintf(x->out, "if (c%u == 0 && n > 0) return 0;\n", x->params[s->param].base);
   }
 }
 
@@ -922,8 +939,23 @@ static void print_segment_count(const struct kernel_text *x) {
   fputs(";\n(void)segments;\n", x->out);
 }
 
-static const struct kernel *lowered(struct arena *arena, const struct superop *op) {
+/* Starts of segments are not computed. */
+static bool is_left_out(const struct superop *op, const struct held *outputs,
+                        const struct kernel_statement *s) {
+  for (uint32_t i = 0; i < op->output_count; i++) {
+    if (op->outputs[i] == s->output && outputs[i].form == FORM_STARTS) return true;
+  }
+  return false;
+}
+
+static const struct kernel *lowered(struct arena *arena, const struct superop *op,
+                                    const struct held *outputs) {
   struct kernel *k = kernel_lower(arena, op);
+  uint32_t count = 0;
+  for (uint32_t i = 0; i < k->count; i++) {
+    if (!is_left_out(op, outputs, &k->statements[i])) k->statements[count++] = k->statements[i];
+  }
+  k->count = count;
   kernel_find_runs(arena, k);
   return k;
 }
@@ -965,7 +997,7 @@ static uint32_t combination_of(const struct procedures_text *t, const struct sup
 void print_kernel(struct procedures_text *t, const struct superop *op,
                   const struct held *params, const struct held *outputs) {
   struct kernel_text x = {.t = t,
-                          .k = lowered(t->arena, op),
+                          .k = lowered(t->arena, op, outputs),
                           .op = op,
                           .params = params,
                           .outputs = outputs,
