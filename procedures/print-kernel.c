@@ -911,6 +911,15 @@ static void print_single(struct kernel_text *x) {
   for_all(x, end_segment);
 }
 
+/* Whether anything is left to be computed or checked. */
+static bool does_something(const struct kernel_text *x) {
+  for (uint32_t k = 0; k < x->k->count; k++) {
+    const struct kernel_statement *s = &x->k->statements[k];
+    if (kernel_writes(s) || may_fail(s)) return true;
+  }
+  return false;
+}
+
 /* Sizes that may differ are compared. */
 static void print_rules(const struct kernel_text *x) {
   for (uint32_t k = 0; k < x->op->rule_count; k++) {
@@ -920,7 +929,7 @@ static void print_rules(const struct kernel_text *x) {
     if (strcmp(a, b) != 0) fprintf(x->out, "if (%s != %s) return 0;\n", a, b);
   }
   /* A gather reads something where its index is wrong, if there is anything. */
-  for (uint32_t k = 0; k < x->k->count && !x->plain; k++) {
+  for (uint32_t k = 0; k < x->k->count && !x->plain && does_something(x); k++) {
     const struct kernel_statement *s = &x->k->statements[k];
     if (s->kind != KERNEL_GATHER || s->count > 1) continue;
     if (form_of(x, s->param) == FORM_VECTOR)
@@ -939,21 +948,38 @@ static void print_segment_count(const struct kernel_text *x) {
   fputs(";\n(void)segments;\n", x->out);
 }
 
-/* Starts of segments are not computed. */
-static bool is_left_out(const struct superop *op, const struct held *outputs,
-                        const struct kernel_statement *s) {
+/* The lengths of whose descriptor a result is the sum; or NULL. */
+static const struct held *total_of(const struct superop *op, const struct held *params,
+                                   uint32_t value) {
+  for (uint32_t k = 0; k < op->node_count; k++) {
+    const struct superop_node *node = &op->nodes[k];
+    if (node->op != OPC_ADD_REDUCE || node->result != value) continue;
+    const uint32_t p = node->operands[0];
+    return p < op->param_count && params[p].form == FORM_LENGTHS &&
+                   params[node->operands[1]].form == FORM_ONE
+               ? &params[p]
+               : NULL;
+  }
+  return NULL;
+}
+
+/* Starts of segments are not computed, and the total of a descriptor is known. */
+static bool is_left_out(const struct superop *op, const struct held *params,
+                        const struct held *outputs, const struct kernel_statement *s) {
   for (uint32_t i = 0; i < op->output_count; i++) {
-    if (op->outputs[i] == s->output && outputs[i].form == FORM_STARTS) return true;
+    if (op->outputs[i] != s->output) continue;
+    return outputs[i].form == FORM_STARTS || total_of(op, params, s->output);
   }
   return false;
 }
 
 static const struct kernel *lowered(struct arena *arena, const struct superop *op,
-                                    const struct held *outputs) {
+                                    const struct held *params, const struct held *outputs) {
   struct kernel *k = kernel_lower(arena, op);
   uint32_t count = 0;
   for (uint32_t i = 0; i < k->count; i++) {
-    if (!is_left_out(op, outputs, &k->statements[i])) k->statements[count++] = k->statements[i];
+    if (!is_left_out(op, params, outputs, &k->statements[i]))
+      k->statements[count++] = k->statements[i];
   }
   k->count = count;
   kernel_find_runs(arena, k);
@@ -986,6 +1012,14 @@ static void print_whole(struct kernel_text *x) {
   fputs("if (bad) return 0;\n", x->out);
 }
 
+static void print_totals(const struct kernel_text *x) {
+  for (uint32_t i = 0; i < x->op->output_count; i++) {
+    const struct held *lengths = total_of(x->op, x->params, x->op->outputs[i]);
+    const ir_var d = lengths ? lengths->base : 0;
+    if (lengths) fprintf(x->out, "x%u = (INT)(o%u[c%u] - o%u[0]);\n", x->outputs[i].v, d, d, d);
+  }
+}
+
 /* The number of a superoperator of the program, by which its combination is called. */
 static uint32_t combination_of(const struct procedures_text *t, const struct superop *op) {
   for (uint32_t k = 0; k < t->program->superop_count; k++) {
@@ -997,7 +1031,7 @@ static uint32_t combination_of(const struct procedures_text *t, const struct sup
 void print_kernel(struct procedures_text *t, const struct superop *op,
                   const struct held *params, const struct held *outputs) {
   struct kernel_text x = {.t = t,
-                          .k = lowered(t->arena, op, outputs),
+                          .k = lowered(t->arena, op, params, outputs),
                           .op = op,
                           .params = params,
                           .outputs = outputs,
@@ -1010,11 +1044,14 @@ void print_kernel(struct procedures_text *t, const struct superop *op,
   for (uint32_t i = 0; i < op->output_count; i++) declare_result(&x, op->outputs[i]);
   find_shape(&x, &units);
   find_levels(&x, t->arena);
+  print_totals(&x);
   fputs("{\n", t->out);
   if (x.plain)
     print_plain(&x);
-  else
+  else if (does_something(&x))
     print_whole(&x);
+  else
+    print_rules(&x);
   fputs("}\n", t->out);
 }
 
