@@ -3,7 +3,8 @@
  *
  * What has the same value everywhere, or in a segment, is computed before the loop. The loop
  * over positions has no branches but those of the program: what fails is noted in `bad`, and
- * looked at behind the loop. Sums of FLOATs, whose order the tree fixes, are computed a block
+ * looked at behind the loop. Flags there are INTs, since vectors have as many lanes as the
+ * narrowest type has. Sums of FLOATs, whose order the tree fixes, are computed a block
  * at a time.
  */
 #include "procedures/private.h"
@@ -221,7 +222,7 @@ static void print_map(const struct kernel_text *x, const struct kernel_statement
   const struct map_row *row = opcode_map_row((enum opcode)s->op, (enum type_word)s->word);
   const char *type = type_of(x, (enum superop_kind)s->type);
   if (s->checked && row->condition) {
-    fprintf(x->out, "const int ok%u = ", s->value);
+    fprintf(x->out, "const INT ok%u = ", s->value);
     put_expression(x, row->condition, s);
     fprintf(x->out, ";\n%s!ok%u%s", fails(x, s), s->value, fails_end(x));
   }
@@ -274,7 +275,7 @@ static void print_gather(const struct kernel_text *x, const struct kernel_statem
   const bool flagged = s->count > 1;
   char index[40], at[24];
   if (s->checked) {
-    fprintf(x->out, "const int ok%u = ", v);
+    fprintf(x->out, "const INT ok%u = ", v);
     if (flagged) fprintf(x->out, "!v%u || ", s->operands[1]);
     fprintf(x->out, "(uint64_t)v%u < ", s->operands[0]);
     put_extent(x, s);
@@ -545,7 +546,7 @@ static void begin_statement(const struct kernel_text *x, uint32_t k) {
     const struct held *d = output_of(x, s->output + 1);
     take_result(x, s->output, "n");
     fprintf(x->out, "uint64_t k%u = 0;\n", s->output);
-    if (!x->single) fprintf(x->out, "uint8_t f%u[BLOCK];\n", k);
+    if (!x->single) fprintf(x->out, "INT f%u[BLOCK];\n", k);
     if (!x->single && packed_param(x, s) == SUPEROP_NONE)
       fprintf(x->out, "%s t%u[BLOCK];\n", type, k);
     if (d && d->form == FORM_SEGMENTS)
@@ -768,7 +769,7 @@ static void print_keep(const struct kernel_text *x, uint32_t k) {
             s->output, s->operands[1]);
     return;
   }
-  fprintf(x->out, "f%u[i - from] = v%u;\n", k, s->operands[1]);
+  fprintf(x->out, "f%u[i - from] = v%u ? -1 : 0;\n", k, s->operands[1]);
   if (packed_param(x, s) == SUPEROP_NONE)
     fprintf(x->out, "t%u[i - from] = v%u;\n", k, s->operands[0]);
 }
@@ -856,7 +857,7 @@ static bool is_independent(const struct kernel_text *x) {
 static void print_positions(struct kernel_text *x, const char *end) {
   if (is_independent(x)) fputs("INDEPENDENT\n", x->out);
   fprintf(x->out, "for (; i < %s; i++) {\n", end);
-  if (x->checks) fputs("int fine = 1;\n", x->out);
+  if (x->checks) fputs("INT fine = 1;\n", x->out);
   print_cursors(x, false);
   print_level(x, KERNEL_OF_POSITION);
   fputs(x->checks ? "bad |= !fine;\n}\n" : "}\n", x->out);
@@ -892,7 +893,7 @@ static void print_loops(struct kernel_text *x) {
   fprintf(x->out,
           "for (uint64_t g = 0; g < c%u; g++) {\n"
           "const uint64_t begin = i, end = o%u[g + 1] - o%u[0];\n(void)begin;\n"
-          "int bad = 0;\n",
+          "INT bad = 0;\n",
           v, v, v);
   print_level(x, KERNEL_OF_SEGMENT);
   fputs("if (bad && begin < end) return 0;\nbad = 0;\n", x->out);
@@ -998,7 +999,7 @@ static void print_plain(struct kernel_text *x) {
 }
 
 static void print_whole(struct kernel_text *x) {
-  fputs("int bad = 0;\nuint64_t rounds = 0;\n(void)rounds;\nconst uint64_t n = ", x->out);
+  fputs("INT bad = 0;\nuint64_t rounds = 0;\n(void)rounds;\nconst uint64_t n = ", x->out);
   put_size(x, x->op->domain);
   fputs(";\n", x->out);
   print_segment_count(x);
