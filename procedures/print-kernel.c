@@ -19,6 +19,7 @@ struct kernel_text {
   uint8_t *levels; /* of every value: enum kernel_level */
   uint32_t main; /* the descriptor whose segments the loops follow; SUPEROP_NONE: one segment */
   bool single;   /* there is one position: no loops */
+  bool checks;   /* something may fail at positions: `fine` says that nothing has there */
   bool plain;    /* and nothing is combined: what fails returns at once */
   bool blocks;   /* positions are executed a block at a time */
   bool in_loop;  /* while statements of a loop are printed */
@@ -48,11 +49,15 @@ static bool is_segmented(const struct kernel_text *x, uint32_t descriptor) {
 
 /* Writes an element of a parameter, at a position that is an expression. */
 static void put_element(const struct kernel_text *x, uint32_t param, const char *at) {
-  const ir_var v = x->params[param].v;
-  if (form_of(x, param) == FORM_SCALAR)
-    fprintf(x->out, "x%u", v);
+  const struct held *h = &x->params[param];
+  if (h->form == FORM_SCALAR)
+    fprintf(x->out, "x%u", h->v);
+  else if (h->form == FORM_LENGTHS)
+    fprintf(x->out, "(INT)(o%u[(%s) + 1] - o%u[%s])", h->base, at, h->base, at);
+  else if (h->form == FORM_STARTS)
+    fprintf(x->out, "(INT)(o%u[%s] - o%u[0])", h->base, at, h->base);
   else
-    fprintf(x->out, "x%u[%s]", v, at);
+    fprintf(x->out, "x%u[%s]", h->v, at);
 }
 
 /* Writes where the elements of a parameter are. */
@@ -65,7 +70,9 @@ static void size_text(const struct kernel_text *x, struct superop_size size, cha
       size.what == SIZE_LEN || size.what == SIZE_TOTAL || size.what == SIZE_COUNT;
   const ir_var v = known ? x->params[size.param].v : 0;
   const enum form form = known ? form_of(x, size.param) : FORM_SCALAR;
-  if (form == FORM_SCALAR || (form == FORM_ONE && size.what == SIZE_COUNT))
+  if (form == FORM_LENGTHS || form == FORM_STARTS)
+    snprintf(text, 80, "c%u", x->params[size.param].base);
+  else if (form == FORM_SCALAR || (form == FORM_ONE && size.what == SIZE_COUNT))
     snprintf(text, 80, "UINT64_C(1)");
   else if (form == FORM_SEGMENTS && size.what == SIZE_COUNT)
     snprintf(text, 80, "c%u", v);
@@ -123,6 +130,16 @@ static enum kernel_level level_of_statement(const struct kernel_text *x,
   }
 }
 
+static enum kernel_level level_of(const struct kernel_text *x,
+                                  const struct kernel_statement *s) {
+  return s->value != SUPEROP_NONE ? (enum kernel_level)x->levels[s->value]
+                                  : level_of_statement(x, s);
+}
+
+static bool may_fail(const struct kernel_statement *s) {
+  return s->kind == KERNEL_CHECK || (s->checked && s->kind != KERNEL_SCATTER);
+}
+
 /* Statements of a loop are executed where they stand. */
 static bool find_levels(struct kernel_text *x, struct arena *arena) {
   x->levels = arena_alloc(arena, x->k->values + 1);
@@ -135,6 +152,7 @@ static bool find_levels(struct kernel_text *x, struct arena *arena) {
           (uint8_t)(loop && s->kind != KERNEL_CONSTANT ? KERNEL_OF_POSITION
                                                        : level_of_statement(x, s));
     if (s->kind == KERNEL_NEXT) loop = false;
+    x->checks |= may_fail(s) && level_of(x, s) == KERNEL_OF_POSITION;
   }
   return true;
 }
@@ -147,7 +165,7 @@ static const struct combine_row *row_of(const struct kernel_statement *s) {
 }
 
 static bool in_blocks(const struct kernel_statement *s) {
-  return s->kind == KERNEL_REDUCE && !row_of(s)->exact;
+  return s->kind == KERNEL_KEEP || (s->kind == KERNEL_REDUCE && !row_of(s)->exact);
 }
 
 static void find_shape(struct kernel_text *x, const struct unit_sizes *units) {
@@ -189,16 +207,26 @@ static void put_combined(const struct kernel_text *x, const struct combine_row *
   emit_expression(row->expression, 2, (const char *const[]){a, b}, x->out);
 }
 
+/* What is written around a condition that must not hold. */
+static const char *fails(const struct kernel_text *x, const struct kernel_statement *s) {
+  if (x->single) return "if (";
+  return level_of(x, s) == KERNEL_OF_POSITION ? "fine &= !(" : "bad |= (";
+}
+
+static const char *fails_end(const struct kernel_text *x) {
+  return x->single ? ") return 0;\n" : ");\n";
+}
+
 static void print_map(const struct kernel_text *x, const struct kernel_statement *s) {
   const struct map_row *row = opcode_map_row((enum opcode)s->op, (enum type_word)s->word);
   const char *type = type_of(x, (enum superop_kind)s->type);
   if (s->checked && row->condition) {
     fprintf(x->out, "const int ok%u = ", s->value);
     put_expression(x, row->condition, s);
-    fprintf(x->out, x->plain ? ";\nif (!ok%u) return 0;\n" : ";\nbad |= !ok%u;\n", s->value);
+    fprintf(x->out, ";\n%s!ok%u%s", fails(x, s), s->value, fails_end(x));
   }
   fprintf(x->out, "const %s v%u = ", s->type == SUPEROP_BOOL ? "_Bool" : type, s->value);
-  if (s->checked && row->condition && !x->plain)
+  if (s->checked && row->condition && !x->single)
     fprintf(x->out, "!ok%u ? (%s)0 : ", s->value, type);
   fprintf(x->out, "(%s)(", type);
   put_expression(x, row->expression, s);
@@ -230,40 +258,46 @@ static void put_extent(const struct kernel_text *x, const struct kernel_statemen
   fputs("]", x->out);
 }
 
-static void put_gathered(const struct kernel_text *x, const struct kernel_statement *s) {
-  if (form_of(x, s->param) == FORM_SCALAR) {
-    fprintf(x->out, "x%u", x->params[s->param].v);
-    return;
-  }
-  fprintf(x->out, "x%u[", x->params[s->param].v);
-  if (s->checked && s->count == 1 && !x->plain) fprintf(x->out, "!ok%u ? 0 : ", s->value);
+/* Writes a constant atV: the number of the element that a gather reads; of the first one where
+ * a check has failed at the position. */
+static void print_at(const struct kernel_text *x, const struct kernel_statement *s,
+                     const char *index) {
+  fprintf(x->out, "const uint64_t at%u = ", s->value);
+  if (x->checks && !x->single && s->count == 1) fputs("!fine ? 0 : ", x->out);
   put_base(x, s);
-  fprintf(x->out, " + (uint64_t)v%u]", s->operands[0]);
+  fprintf(x->out, " + %s;\n", index);
 }
 
-/* An element is read at the start of the vector where the index is wrong; of a vector without
- * elements none is. */
 static void print_gather(const struct kernel_text *x, const struct kernel_statement *s) {
   const char *type = type_of(x, (enum superop_kind)s->type);
   const uint32_t v = s->value;
   const bool flagged = s->count > 1;
+  char index[40], at[24];
   if (s->checked) {
     fprintf(x->out, "const int ok%u = ", v);
     if (flagged) fprintf(x->out, "!v%u || ", s->operands[1]);
     fprintf(x->out, "(uint64_t)v%u < ", s->operands[0]);
     put_extent(x, s);
-    fprintf(x->out, x->plain ? ";\nif (!ok%u) return 0;\n" : ";\nbad |= !ok%u;\n", v);
+    fprintf(x->out, ";\n%s!ok%u%s", fails(x, s), v, fails_end(x));
   }
+  snprintf(index, sizeof index, "(uint64_t)v%u", s->operands[0]);
+  print_at(x, s, index);
   fprintf(x->out, "const %s v%u = ", type, v);
   if (flagged)
-    fprintf(x->out, "!v%u%s%u ? (%s)0 : ", s->operands[1], s->checked ? " || !ok" : " || !v",
-            s->checked ? v : s->operands[1], type);
-  put_gathered(x, s);
+    fprintf(x->out, "!v%u%s ? (%s)0 : ", s->operands[1],
+            x->checks && !x->single ? " || !fine" : "", type);
+  snprintf(at, sizeof at, "at%u", v);
+  put_element(x, s->param, at);
   fputs(";\n", x->out);
+}
+
+static bool is_in_memory(const struct kernel_text *x, uint32_t param) {
+  return form_of(x, param) == FORM_VECTOR || form_of(x, param) == FORM_SCALAR;
 }
 
 /* Whether a run is checked once, before the loop over the positions of its segment. */
 static bool is_pointed(const struct kernel_text *x, const struct kernel_statement *s) {
+  if (s->kind == KERNEL_RUN && !is_in_memory(x, s->param)) return false;
   return (s->kind == KERNEL_RUN || s->run) && !x->plain && !x->single &&
          level_of_near(x, s->near) != KERNEL_OF_POSITION;
 }
@@ -313,19 +347,21 @@ static void print_run(const struct kernel_text *x, const struct kernel_statement
     fprintf(x->out, "const %s v%u = wi%u[i];\n", type, v, v);
     return;
   }
-  fprintf(x->out, "const uint64_t at%u = (uint64_t)v%u + %s", v, s->operands[0], position(x));
+  char index[24], at[24];
+  fprintf(x->out, "const uint64_t run%u = (uint64_t)v%u + %s", v, s->operands[0], position(x));
   put_begin(x, s->near);
   fputs(";\n", x->out);
   if (s->checked) {
-    fprintf(x->out, "if (at%u >= ", v);
+    fprintf(x->out, "%srun%u >= ", fails(x, s), v);
     put_extent(x, s);
-    fputs(") return 0;\n", x->out);
+    fputs(fails_end(x), x->out);
   }
+  snprintf(index, sizeof index, "run%u", v);
+  print_at(x, s, index);
   fprintf(x->out, "const %s v%u = ", type, v);
-  put_address(x, s->param);
-  fputs("[", x->out);
-  put_base(x, s);
-  fprintf(x->out, " + at%u];\n", v);
+  snprintf(at, sizeof at, "at%u", v);
+  put_element(x, s->param, at);
+  fputs(";\n", x->out);
 }
 
 static void print_loaded(const struct kernel_text *x, const struct kernel_statement *s) {
@@ -417,6 +453,8 @@ static void declare_result(const struct kernel_text *x, uint32_t value) {
   case FORM_VECTOR: fprintf(x->out, "%s *x%u; uint64_t n%u;\n", type, h->v, h->v); break;
   case FORM_ONE: fprintf(x->out, "uint64_t n%u;\n", h->v); break;
   case FORM_SEGMENTS: fprintf(x->out, "uint64_t *o%u, c%u;\n", h->v, h->v); break;
+  case FORM_LENGTHS:
+  case FORM_STARTS: break;
   }
 }
 
@@ -477,6 +515,16 @@ static void begin_scatter(const struct kernel_text *x, const struct kernel_state
           s->output, size, s->output, s->output, size);
 }
 
+/* The parameter whose elements are packed as they are; SUPEROP_NONE: computed ones are. */
+static uint32_t packed_param(const struct kernel_text *x, const struct kernel_statement *s) {
+  for (uint32_t k = 0; k < x->k->count; k++) {
+    const struct kernel_statement *from = &x->k->statements[k];
+    if (from->value != s->operands[0] || from->kind != KERNEL_LOAD) continue;
+    return form_of(x, from->param) == FORM_VECTOR ? from->param : SUPEROP_NONE;
+  }
+  return SUPEROP_NONE;
+}
+
 /* What stands before all loops. */
 static void begin_statement(const struct kernel_text *x, uint32_t k) {
   const struct kernel_statement *s = &x->k->statements[k];
@@ -497,6 +545,9 @@ static void begin_statement(const struct kernel_text *x, uint32_t k) {
     const struct held *d = output_of(x, s->output + 1);
     take_result(x, s->output, "n");
     fprintf(x->out, "uint64_t k%u = 0;\n", s->output);
+    if (!x->single) fprintf(x->out, "uint8_t f%u[BLOCK];\n", k);
+    if (!x->single && packed_param(x, s) == SUPEROP_NONE)
+      fprintf(x->out, "%s t%u[BLOCK];\n", type, k);
     if (d && d->form == FORM_SEGMENTS)
       fprintf(x->out,
               "c%u = segments;\no%u = native_take(r, c%u + 1, sizeof *o%u);\n"
@@ -535,6 +586,17 @@ static void begin_segment(const struct kernel_text *x, uint32_t k) {
 static void end_block(const struct kernel_text *x, uint32_t k) {
   const struct kernel_statement *s = &x->k->statements[k];
   if (!in_blocks(s)) return;
+  if (s->kind == KERNEL_KEEP) {
+    const uint32_t param = packed_param(x, s);
+    fprintf(x->out, "k%u += native_keep_%s(", s->output,
+            type_of(x, (enum superop_kind)s->type));
+    if (param == SUPEROP_NONE)
+      fprintf(x->out, "t%u", k);
+    else
+      fprintf(x->out, "x%u + from", x->params[param].v);
+    fprintf(x->out, ", f%u, i - from, r%u + k%u);\n", k, s->output, s->output);
+    return;
+  }
   fprintf(x->out, "b%u[m%u++] = native_block_", k, k);
   emit_combination_name(row_of(s), x->out);
   fprintf(x->out, "(t%u, i - from);\n", k);
@@ -648,10 +710,14 @@ static void print_scatter(const struct kernel_text *x, const struct kernel_state
   put_base(x, s);
   fputs(" + index;\n", x->out);
   if (s->count > 2) fprintf(x->out, "if (v%u) {\n", s->operands[2]);
-  if (s->checked) fprintf(x->out, "if ((uint64_t)v%u >= extent) return 0;\n", s->operands[1]);
+  if (s->checked)
+    fputs("if (index >= extent) return 0;\n", x->out);
+  else
+    fputs("(void)extent;\n", x->out);
   if (s->checked && s->op == OPC_PERMUTE)
     fprintf(x->out, "bad |= mark%u[at];\nmark%u[at] = 1;\n", s->output, s->output);
-  fprintf(x->out, "(void)extent;\nr%u[at] = v%u;\n}\n", s->output, s->operands[0]);
+  if (x->checks && !x->single && !s->checked) fputs("if (fine) ", x->out);
+  fprintf(x->out, "r%u[at] = v%u;\n}\n", s->output, s->operands[0]);
   if (s->count > 2) fputs("}\n", x->out);
 }
 
@@ -695,6 +761,18 @@ static void print_store(const struct kernel_text *x, const struct kernel_stateme
     fprintf(x->out, "r%u[%s] = v%u;\n", s->output, position(x), s->operands[0]);
 }
 
+static void print_keep(const struct kernel_text *x, uint32_t k) {
+  const struct kernel_statement *s = &x->k->statements[k];
+  if (x->single) {
+    fprintf(x->out, "r%u[k%u] = v%u;\nk%u += v%u;\n", s->output, s->output, s->operands[0],
+            s->output, s->operands[1]);
+    return;
+  }
+  fprintf(x->out, "f%u[i - from] = v%u;\n", k, s->operands[1]);
+  if (packed_param(x, s) == SUPEROP_NONE)
+    fprintf(x->out, "t%u[i - from] = v%u;\n", k, s->operands[0]);
+}
+
 static void print_statement(struct kernel_text *x, uint32_t k) {
   const struct kernel_statement *s = &x->k->statements[k];
   switch ((enum kernel_statement_kind)s->kind) {
@@ -706,7 +784,7 @@ static void print_statement(struct kernel_text *x, uint32_t k) {
   case KERNEL_GATHER: print_gather(x, s); break;
   case KERNEL_RUN: print_run(x, s); break;
   case KERNEL_CHECK:
-    fprintf(x->out, x->plain ? "if (!v%u) return 0;\n" : "bad |= !v%u;\n", s->operands[0]);
+    fprintf(x->out, "%s!v%u%s", fails(x, s), s->operands[0], fails_end(x));
     break;
   case KERNEL_CARRY: print_carry(x, k); break;
   case KERNEL_WHILE:
@@ -717,20 +795,11 @@ static void print_statement(struct kernel_text *x, uint32_t k) {
   case KERNEL_REDUCE: print_reduce(x, k); break;
   case KERNEL_SCAN: print_scan(x, k); break;
   case KERNEL_STORE: print_store(x, s); break;
-  case KERNEL_KEEP:
-    fprintf(x->out, "r%u[k%u] = v%u;\nk%u += v%u;\n", s->output, s->output, s->operands[0],
-            s->output, s->operands[1]);
-    break;
+  case KERNEL_KEEP: print_keep(x, k); break;
   case KERNEL_SCATTER: print_scatter(x, s); break;
   case KERNEL_COMBINE: print_combined(x, k); break;
   case KERNEL_STATEMENTS: break;
   }
-}
-
-static enum kernel_level level_of(const struct kernel_text *x,
-                                  const struct kernel_statement *s) {
-  return s->value != SUPEROP_NONE ? (enum kernel_level)x->levels[s->value]
-                                  : level_of_statement(x, s);
 }
 
 static void print_level(struct kernel_text *x, enum kernel_level level) {
@@ -774,8 +843,7 @@ static bool is_independent(const struct kernel_text *x) {
   for (uint32_t k = 0; k < x->k->count; k++) {
     const uint8_t kind = x->k->statements[k].kind;
     if ((kind == KERNEL_SCATTER && !is_pointed(x, &x->k->statements[k])) ||
-        kind == KERNEL_KEEP || kind == KERNEL_COMBINE || kind == KERNEL_SCAN ||
-        kind == KERNEL_CARRY) {
+        kind == KERNEL_COMBINE || kind == KERNEL_SCAN || kind == KERNEL_CARRY) {
       return false;
     }
   }
@@ -788,9 +856,10 @@ static bool is_independent(const struct kernel_text *x) {
 static void print_positions(struct kernel_text *x, const char *end) {
   if (is_independent(x)) fputs("INDEPENDENT\n", x->out);
   fprintf(x->out, "for (; i < %s; i++) {\n", end);
+  if (x->checks) fputs("int fine = 1;\n", x->out);
   print_cursors(x, false);
   print_level(x, KERNEL_OF_POSITION);
-  fputs("}\n", x->out);
+  fputs(x->checks ? "bad |= !fine;\n}\n" : "}\n", x->out);
 }
 
 static void print_segment(struct kernel_text *x) {
@@ -813,7 +882,7 @@ static void print_loops(struct kernel_text *x) {
         x->out);
   print_cursors(x, true);
   print_level(x, KERNEL_EVERYWHERE);
-  fputs("if (bad && n > 0) return 0;\n", x->out);
+  fputs("if (bad && n > 0) return 0;\nbad = 0;\n", x->out);
   point_runs(x, KERNEL_EVERYWHERE);
   if (x->main == SUPEROP_NONE) {
     print_segment(x);
@@ -823,13 +892,13 @@ static void print_loops(struct kernel_text *x) {
   fprintf(x->out,
           "for (uint64_t g = 0; g < c%u; g++) {\n"
           "const uint64_t begin = i, end = o%u[g + 1] - o%u[0];\n(void)begin;\n"
-          "const int before = bad;\n",
+          "int bad = 0;\n",
           v, v, v);
   print_level(x, KERNEL_OF_SEGMENT);
-  fputs("if (begin == end) bad = before;\n", x->out);
+  fputs("if (bad && begin < end) return 0;\nbad = 0;\n", x->out);
   point_runs(x, KERNEL_OF_SEGMENT);
   print_segment(x);
-  fputs("}\n", x->out);
+  fputs("if (bad) return 0;\n}\n", x->out);
 }
 
 /* One position, in one segment. */
@@ -853,9 +922,11 @@ static void print_rules(const struct kernel_text *x) {
   /* A gather reads something where its index is wrong, if there is anything. */
   for (uint32_t k = 0; k < x->k->count && !x->plain; k++) {
     const struct kernel_statement *s = &x->k->statements[k];
-    if (s->kind != KERNEL_GATHER || !s->checked || s->count > 1) continue;
+    if (s->kind != KERNEL_GATHER || s->count > 1) continue;
     if (form_of(x, s->param) == FORM_VECTOR)
       fprintf(x->out, "if (n%u == 0 && n > 0) return 0;\n", x->params[s->param].v);
+    if (!is_in_memory(x, s->param))
+      fprintf(x->out, "if (c%u == 0 && n > 0) return 0;\n", x->params[s->param].base);
   }
 }
 
@@ -868,8 +939,23 @@ static void print_segment_count(const struct kernel_text *x) {
   fputs(";\n(void)segments;\n", x->out);
 }
 
-static const struct kernel *lowered(struct arena *arena, const struct superop *op) {
+/* Starts of segments are not computed. */
+static bool is_left_out(const struct superop *op, const struct held *outputs,
+                        const struct kernel_statement *s) {
+  for (uint32_t i = 0; i < op->output_count; i++) {
+    if (op->outputs[i] == s->output && outputs[i].form == FORM_STARTS) return true;
+  }
+  return false;
+}
+
+static const struct kernel *lowered(struct arena *arena, const struct superop *op,
+                                    const struct held *outputs) {
   struct kernel *k = kernel_lower(arena, op);
+  uint32_t count = 0;
+  for (uint32_t i = 0; i < k->count; i++) {
+    if (!is_left_out(op, outputs, &k->statements[i])) k->statements[count++] = k->statements[i];
+  }
+  k->count = count;
   kernel_find_runs(arena, k);
   return k;
 }
@@ -911,7 +997,7 @@ static uint32_t combination_of(const struct procedures_text *t, const struct sup
 void print_kernel(struct procedures_text *t, const struct superop *op,
                   const struct held *params, const struct held *outputs) {
   struct kernel_text x = {.t = t,
-                          .k = lowered(t->arena, op),
+                          .k = lowered(t->arena, op, outputs),
                           .op = op,
                           .params = params,
                           .outputs = outputs,

@@ -217,6 +217,7 @@ def pages():
     yield Stage("benchmark harness", "bench/tests/harness.py")
     yield Stage("work of compiled NESL", "python3 nesl-tests/work.py")
     yield Stage("functions by instances of NESL", "python3 nesl-tests/instances.py")
+    yield Stage("procedures of lifted functions", "python3 nesl-tests/procedures.py --jobs {jobs}")
     yield Stage("chunks of many tiny instances", "python3 nesl-tests/ranges.py")
     yield Stage("loops whose rounds fail, in chunks", "python3 nesl-tests/rounds.py --seed 5 --jobs {jobs}")
     yield Stage("passes over memory", "python3 nesl-tests/passes.py")

@@ -8,7 +8,7 @@
 enum {
   RANGES_EACH = 8,      /* ranges for each thread, so that threads end together */
   RANGE_MOST = 1 << 20, /* weight of a range: the caller looks about between two of them */
-  HEAVY_PART = 4        /* of a thread's part of the work: more in one instance is heavy */
+  HEAVY_PART = 1        /* of a thread's part of the work: more in one instance is heavy */
 };
 
 /* ---- weights ---- */
