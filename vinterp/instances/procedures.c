@@ -205,10 +205,19 @@ static bool procedure_fits(struct machine *m, const struct batch *b) {
          2 * weight <= (double)limit - (double)live;
 }
 
+/* After code of the function has given up, some calls are not tried. */
+static bool is_at_rest(struct machine *m, const struct batch *b) {
+  struct chunk_need *need = &m->needs[b->function];
+  if (need->native_rest == 0) return false;
+  need->native_rest--;
+  return true;
+}
+
 /* Whether native code may execute the call, and several threads would share it. */
 static bool procedure_suits_call(struct machine *m, const struct batch *b) {
   if (!b->procedure || !is_executable(m, b)) return false;
   if (m->options.procedures == MACHINE_PROCEDURES_ALWAYS) return true;
+  if (is_at_rest(m, b)) return false;
   return procedure_fits(m, b) &&
          table_of(m)->suits(m->context, b->procedure, b->instances, b->operands);
 }
@@ -217,8 +226,12 @@ static bool is_power_of_two(uint32_t n) {
   return (n & (n - 1)) == 0;
 }
 
-/* The way that is better, as far as known; now and then the other. Calls within one that is
- * timed are not compared: so the other is not tried there. */
+/* Whether both ways may be compared in a call: not within one that is timed, nor in a chunk. */
+static bool may_compare(const struct machine *m) {
+  return m->calls.depth == 0 && m->chunks.count == 0;
+}
+
+/* The way that is better, as far as known; now and then the other. */
 static unsigned better_way(struct machine *m, const struct batch *b) {
   struct chunk_need *need = &m->needs[b->function];
   const bool *straight = m->procedures->all.straight;
@@ -228,21 +241,16 @@ static unsigned better_way(struct machine *m, const struct batch *b) {
   const struct procedure_way *ways = need->ways;
   const bool quick = ways[usual].each * b->weight <= try_within;
   if (ways[other].calls == 0)
-    return ways[usual].calls >= CALLS_BEFORE && quick && !m->calls.depth ? other : usual;
+    return ways[usual].calls >= CALLS_BEFORE && quick && may_compare(m) ? other : usual;
   const unsigned best = ways[usual].each <= ways[other].each ? usual : other;
   const bool again = ++need->choices >= CHOICES_BEFORE && is_power_of_two(need->choices);
-  return again && quick && !m->calls.depth ? PROCEDURE_WAYS - 1 - best : best;
+  return again && quick && may_compare(m) ? PROCEDURE_WAYS - 1 - best : best;
 }
 
 /* Whether the call is to be tried. */
 static bool procedure_is_wanted(struct machine *m, const struct batch *b) {
-  struct chunk_need *need = &m->needs[b->function];
-  if (m->options.procedures == MACHINE_PROCEDURES_ALWAYS) return true;
-  if (need->native_rest > 0) {
-    need->native_rest--;
-    return false;
-  }
-  return better_way(m, b) == PROCEDURE_APART;
+  return m->options.procedures == MACHINE_PROCEDURES_ALWAYS ||
+         better_way(m, b) == PROCEDURE_APART;
 }
 
 static void note_try(struct machine *m, const struct batch *b, bool done, double seconds) {
