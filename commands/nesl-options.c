@@ -222,6 +222,7 @@ static bool settle_echo(struct nesl_options *o) {
 void nesl_count_costs(struct machine_options *o) {
   o->profile = true;
   o->chunks.mode = MACHINE_CHUNKS_OFF;
+  o->procedures = MACHINE_PROCEDURES_OFF;
 }
 
 /* Checks conditions between options. */

@@ -62,6 +62,12 @@ static bool chunks_value(const char *command, const char *text, struct machine_c
   return true;
 }
 
+static bool procedures_value(const char *command, const char *text,
+                             enum machine_procedures *procedures) {
+  if (machine_procedures_named(text, procedures)) return true;
+  return usage_error(command, "--procedures must be auto, off or always, not '%.40s'", text);
+}
+
 bool run_option(const char *command, enum run_option id, const char *value,
                 const struct run_options *o) {
   struct machine_options *m = o->machine;
@@ -86,6 +92,7 @@ bool run_option(const char *command, enum run_option id, const char *value,
     break;
   case RUN_TIME: return seconds_value(command, value, o->seconds);
   case RUN_CHUNKS: return chunks_value(command, value, &m->chunks);
+  case RUN_PROCEDURES: return procedures_value(command, value, &m->procedures);
   case RUN_MAX_DEPTH:
     ok = int_value(command, "max-depth", value, 1, INT64_MAX, &x);
     m->max_depth = (uint64_t)x;

@@ -83,6 +83,13 @@ void memory_fail(struct memory *, uint64_t n);
  * That may be on any thread, and after memory_free. */
 void memory_leave(struct memory *, void *, size_t bytes);
 void memory_free_left(void *);
+/* Returns what memory_take does, on any thread of the context, while the context's own thread
+ * takes nothing by other functions. The memory is not kept: memory_give_apart frees it. */
+void *memory_take_apart(struct memory *, size_t bytes);
+void memory_give_apart(struct memory *, void *, size_t bytes);
+/* Sets a function that frees what its owner could do without. It is called before memory is
+ * refused, on any thread, and returns whether there was anything. */
+void memory_set_spare(struct memory *, bool (*release)(void *owner), void *owner);
 /* Count bytes that vectors and descriptors hold, or no longer hold. */
 void memory_hold(struct memory *, size_t bytes);
 void memory_unhold(struct memory *, size_t bytes);
@@ -150,7 +157,9 @@ struct segments {
 
 /* ---- a context ---- */
 
-struct cpu_kernels; /* kernels of one instruction set: kernels/kernels.h */
+struct cpu_kernels;       /* kernels of one instruction set: kernels/kernels.h */
+struct procedure_workers; /* procedures/private.h */
+struct procedure_watch;
 
 struct cvl_context {
   struct cvl_context *parent; /* for a sub-context; else NULL */
@@ -166,6 +175,8 @@ struct cvl_context {
   struct ahead *ahead;                 /* compile/ahead.h, or NULL */
   struct compile_cache *compile_cache; /* compile/compile.h, or NULL */
   struct pool *pool;
+  struct procedure_workers *workers; /* what threads keep for native code; or NULL */
+  struct procedure_watch *watch;     /* of the parent only: ends native code; or NULL */
   const struct cpu_kernels *kernels;
   const void *map_rows;   /* struct map_rows for these widths: kernels/map.h */
   struct cvl_error error; /* the error slot */

@@ -10,6 +10,7 @@
 #include "cvl-cpu/cpu.h"
 #include "cvl-cpu/kernels/kernels.h"
 #include "cvl-cpu/kernels/map.h"
+#include "cvl-cpu/procedures/private.h"
 #include "cvl/slices.h"
 #include "cvl/tiles.h"
 
@@ -24,6 +25,8 @@ static void cpu_close(struct cvl_context *c) {
   pool_free(c->pool);
   if (c->memory) {
     cpu_free_subs(c);
+    procedure_watch_free(c);
+    procedure_workers_free(c);
     while (c->prepared) cpu_discard(c, c->prepared);
     compile_cache_free(c->compile_cache);
     ahead_close(c->ahead);
@@ -222,6 +225,8 @@ static const struct cvl_sharing sharing = {cpu_import, cpu_export};
 static const struct cvl_generators generators = {cpu_generate, cpu_generate_segdes};
 static const struct cvl_slices slices = {cvl_cpu_slice, cpu_allocate, cvl_cpu_fill,
                                          cpu_concatenate};
+static const struct cvl_procedures procedures = {
+    procedure_prepare, procedure_discard, procedure_ready, procedure_suits, procedure_run};
 static const struct cvl_tiles tiles = {cpu_scan_totals, cpu_scan_tiles, cpu_run_tiles};
 
 const struct cvl_backend cvl_cpu_backend = {
@@ -251,6 +256,7 @@ const struct cvl_backend cvl_cpu_backend = {
     .generators = &generators,
     .slices = &slices,
     .tiles = &tiles,
+    .procedures = &procedures,
     .restart_peak = cpu_restart_peak,
     .open_sub = cpu_open_sub,
 };

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "cvl-cpu/fused/plan.h"
+#include "cvl-cpu/procedures/private.h"
 
 static struct cvl_context *cpu_sub_new(struct cvl_context *c) {
   struct cvl_context *s = calloc(1, sizeof *s);
@@ -68,6 +69,7 @@ void cpu_close_sub(struct cvl_context *s) {
 void cpu_free_subs(struct cvl_context *c) {
   for (struct cvl_context *s = c->idle, *next; s; s = next) {
     next = s->next_idle;
+    procedure_workers_free(s);
     while (s->prepared) cpu_discard(s, s->prepared);
     memory_give(s->memory, s->copies, s->copy_room * sizeof *s->copies);
     pool_free(s->pool);

@@ -206,7 +206,7 @@ struct cvl_statistics {
   uint64_t sent_bytes;  /* bytes sent in both */
 };
 
-enum { CVL_VERSION = 14 };
+enum { CVL_VERSION = 15 };
 
 /* The functions of a back end. Those at the end are optional. */
 struct cvl_backend {
@@ -280,6 +280,7 @@ struct cvl_backend {
   const struct cvl_slices *slices;               /* slices.h: values cut and put together */
   const struct cvl_tiles *tiles;                 /* tiles.h: scans cut between contexts */
   const struct cvl_processes *processes;         /* processes.h: the processes of a job */
+  const struct cvl_procedures *procedures;       /* procedures.h: native code for instances */
 
   /* Restarts the recent peak of the statistics with what is live now. */
   void (*restart_peak)(struct cvl_context *);

@@ -1,5 +1,5 @@
-/* procedures.h - procedures by a back end: functions of a program that a thread executes for one
- * instance after the other, as native code (procedures/README.md). */
+/* procedures.h - procedures by a back end: functions of a program that a thread executes for
+ * one instance after the other, as native code (procedures/README.md). */
 #ifndef RAVEL_CVL_PROCEDURES_H
 #define RAVEL_CVL_PROCEDURES_H
 
@@ -24,20 +24,28 @@ enum cvl_procedure_kind {
 #define CVL_PROCEDURE_SHARED (UINT32_MAX - 1)
 
 struct cvl_procedure {
-  const char *entry; /* its name in the code: a native_entry (procedures/native.h) */
+  const char *entry; /* the argument of RAVEL_ENTRY: a native_entry (procedures/native.h) */
   uint32_t param_count, result_count;
   const uint8_t *param_kinds, *result_kinds; /* enum cvl_procedure_kind */
   const uint32_t *params, *results;          /* sizes */
 };
 
+/* What `ready` does if the code is not there: nothing; it begins the compilation; it compiles
+ * and waits for the end, unless the context is asked to end. */
+enum cvl_procedure_wish { CVL_PROCEDURES_LOOK, CVL_PROCEDURES_COMPILE, CVL_PROCEDURES_WAIT };
+
 struct cvl_procedures {
-  /* Takes the C text of a program's procedures, which is copied. NULL, without a fault, if it
-   * will never be native code: there is no compiler, or no memory. Compiles nothing yet. */
-  struct cvl_procedure_code *(*prepare)(struct cvl_context *, const char *text, uint64_t length);
+  /* Takes the C text of a program's procedures, which is copied. It is a file by itself, in
+   * which each entry has the name RAVEL_ENTRY(entry) and nothing else is visible outside. NULL,
+   * without a fault, if it will never be native code: there is no compiler, nothing is to be
+   * compiled, or there is no memory. Compiles nothing yet. */
+  struct cvl_procedure_code *(*prepare)(struct cvl_context *, const char *text,
+                                        uint64_t length);
   void (*discard)(struct cvl_context *, struct cvl_procedure_code *);
-  /* Whether the code is there. If it is not, its compilation begins in the background. Waits
-   * only if the context was opened with compile_waits. */
-  bool (*ready)(struct cvl_context *, struct cvl_procedure_code *);
+  /* Whether the code is there. Where superoperators are compiled only if the caller waits for
+   * them (compile_waits), COMPILE waits, too. This and the functions below may be called with a
+   * sub-context of the one that has prepared the code. */
+  bool (*ready)(struct cvl_context *, struct cvl_procedure_code *, enum cvl_procedure_wish);
   /* Whether it pays to execute these instances one after the other, by several threads: there
    * are enough of them, none is most of the work, or there is little work at all. */
   bool (*suits)(struct cvl_context *, const struct cvl_procedure *, uint64_t instances,
@@ -46,8 +54,8 @@ struct cvl_procedures {
    * *done is false if native code gave up: then there are no results, no fault, and nothing has
    * happened. Returns false after a fault. */
   bool (*run)(struct cvl_context *, uint64_t site, struct cvl_procedure_code *,
-              const struct cvl_procedure *, uint64_t instances, const struct cvl_value *operands,
-              struct cvl_value *results, bool *done);
+              const struct cvl_procedure *, uint64_t instances,
+              const struct cvl_value *operands, struct cvl_value *results, bool *done);
 };
 
 #endif

@@ -6,12 +6,12 @@
 /* ---- the statements ---- */
 
 static const char *const words[KERNEL_STATEMENTS] = {
-    [KERNEL_CONSTANT] = "constant", [KERNEL_LOAD] = "load",     [KERNEL_SPREAD] = "spread",
-    [KERNEL_OFFSET] = "offset",     [KERNEL_MAP] = "map",       [KERNEL_GATHER] = "gather",
-    [KERNEL_CHECK] = "check",       [KERNEL_CARRY] = "carry",   [KERNEL_WHILE] = "while",
-    [KERNEL_NEXT] = "next",         [KERNEL_REDUCE] = "reduce", [KERNEL_SCAN] = "scan",
-    [KERNEL_KEEP] = "keep",         [KERNEL_STORE] = "store",   [KERNEL_SCATTER] = "scatter",
-    [KERNEL_COMBINE] = "combine"};
+    [KERNEL_CONSTANT] = "constant", [KERNEL_LOAD] = "load",      [KERNEL_SPREAD] = "spread",
+    [KERNEL_OFFSET] = "offset",     [KERNEL_MAP] = "map",        [KERNEL_GATHER] = "gather",
+    [KERNEL_RUN] = "run",           [KERNEL_CHECK] = "check",    [KERNEL_CARRY] = "carry",
+    [KERNEL_WHILE] = "while",       [KERNEL_NEXT] = "next",      [KERNEL_REDUCE] = "reduce",
+    [KERNEL_SCAN] = "scan",         [KERNEL_KEEP] = "keep",      [KERNEL_STORE] = "store",
+    [KERNEL_SCATTER] = "scatter",   [KERNEL_COMBINE] = "combine"};
 
 const char *kernel_word(enum kernel_statement_kind kind) {
   return words[kind];
@@ -54,8 +54,8 @@ static const char *operand_fault(const struct ruling *r, uint32_t k) {
 
 static const char *param_fault(const struct ruling *r, uint32_t k) {
   const struct kernel_statement *s = &r->k->statements[k];
-  const bool reads =
-      s->kind == KERNEL_LOAD || s->kind == KERNEL_SPREAD || s->kind == KERNEL_GATHER;
+  const bool reads = s->kind == KERNEL_LOAD || s->kind == KERNEL_SPREAD ||
+                     s->kind == KERNEL_GATHER || s->kind == KERNEL_RUN;
   if (reads && (s->param >= r->k->op->param_count || r->k->op->kinds[s->param] != s->type))
     return broken(r, k, "it reads no parameter of its type");
   if (!is_descriptor(r, s->near) || !is_descriptor(r, s->far))
@@ -136,6 +136,7 @@ static void print_statement(const struct kernel *k, const struct kernel_statemen
   for (unsigned i = 0; i < s->count; i++) fprintf(out, " %%%u", s->operands[i]);
   if (s->near != SUPEROP_NONE) fprintf(out, " in %u", s->near);
   if (s->far != SUPEROP_NONE) fprintf(out, " of %u", s->far);
+  if (s->run) fputs(" run", out);
   if (s->checked) fputs(" checked", out);
   if (s->output != SUPEROP_NONE) fprintf(out, " -> $%u", s->output);
   fputs("\n", out);

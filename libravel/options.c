@@ -100,6 +100,7 @@ static bool set_option(struct ravel_options *o, const char *name, const char *va
   if (strcmp(name, "memory") == 0) return set_memory(o, value);
   if (strcmp(name, "time") == 0) return set_time(o, value);
   if (strcmp(name, "chunks") == 0) return set_chunks(&m->chunks, value);
+  if (strcmp(name, "procedures") == 0) return machine_procedures_named(value, &m->procedures);
   if (strcmp(name, "spool") == 0) return set_spill(o, value);
   if (strcmp(name, "int") == 0) {
     return set_width(value, CVL_I64, CVL_I32, &m->widths.int_elem);
@@ -130,6 +131,7 @@ static const struct {
              {"seed", "an int"},
              {"depth", "an int from 0 on"},
              {"chunks", "auto, off, or an int from 1 on"},
+             {"procedures", "auto, off or always"},
              {"spool", "bytes, as 64M, 0 or no"},
              {"optimise", "yes or no"},
              {"kernels", "the name of a file, of less than 4096 bytes"},

@@ -170,7 +170,7 @@ static bool becomes_run(const struct copies_text *x, uint32_t value) {
 
 static void print_run(struct copies_text *x, const struct superop_node *node) {
   struct held *h = &x->held[node->result];
-  *h = (struct held){x->next++, FORM_VECTOR, 0};
+  *h = (struct held){x->next++, FORM_VECTOR, false, 0};
   x->known[node->result] = COPIED_RUN;
   fprintf(x->out, "const INT s%u = ", h->v);
   put_scalar(x, node->operands[0]);
@@ -194,7 +194,7 @@ static void print_slice(struct copies_text *x, const struct superop_node *node) 
   require_equal(x, node->operands[0], node->operands[2]);
   require_equal(x, node->operands[1], node->operands[3]);
   require_within(x, node->operands[1], node->operands[2]);
-  *h = (struct held){x->next++, FORM_VECTOR, 0};
+  *h = (struct held){x->next++, FORM_VECTOR, false, 0};
   fprintf(x->out, "const uint64_t n%u = n%u;\n%s *x%u = (%s *)", h->v, run,
           type_of(x, node->result), h->v, type_of(x, node->result));
   put_data(x, node->operands[0]);
@@ -225,29 +225,32 @@ static uint32_t append_of(const struct copies_text *x, uint32_t value) {
 static void print_target(struct copies_text *x, const struct superop_node *node,
                          uint32_t descriptor) {
   struct held *h = &x->held[node->result];
-  *h = (struct held){x->next++, FORM_VECTOR, append_of(x, node->result)};
+  *h = (struct held){x->next++, FORM_VECTOR, false, append_of(x, node->result)};
   x->known[node->result] = COPIED_OWN;
   fprintf(x->out, "const uint64_t n%u = n%u;\n%s *x%u;\nuint64_t z%u = 0;\n", h->v,
           x->held[descriptor].v, type_of(x, node->result), h->v, h->v);
   print_room(x->out, h);
 }
 
+/* Copies a run to its place; what a call has put there is not copied. */
 static void print_written(struct copies_text *x, const struct superop_node *node,
                           uint32_t source, uint32_t descriptor) {
   const ir_var v = x->held[node->result].v, run = x->held[node->operands[1]].v;
   require_equal(x, node->operands[0], source);
   require_equal(x, node->operands[1], source);
   require_within(x, node->operands[1], descriptor);
-  fprintf(x->out,
-          "if (n%u > 0) {\nif ((uint64_t)s%u > z%u) memset(x%u + z%u, 0, ((uint64_t)s%u - z%u) "
-          "* sizeof *x%u);\n"
-          "native_copy(x%u + s%u, ",
-          run, run, v, v, v, run, v, v, v, run);
-  put_data(x, node->operands[0]);
-  fprintf(
-      x->out,
-      ", n%u * sizeof *x%u);\nif ((uint64_t)s%u + n%u > z%u) z%u = (uint64_t)s%u + n%u;\n}\n",
-      run, v, run, run, v, v, run, run);
+  fprintf(x->out, "if (n%u > 0) {\n", run);
+  if (!x->held[node->operands[0]].placed) {
+    fprintf(
+        x->out,
+        "if ((uint64_t)s%u > z%u) memset(x%u + z%u, 0, ((uint64_t)s%u - z%u) * sizeof *x%u);\n"
+        "native_copy(x%u + s%u, ",
+        run, v, v, v, run, v, v, v, run);
+    put_data(x, node->operands[0]);
+    fprintf(x->out, ", n%u * sizeof *x%u);\n", run, v);
+  }
+  fprintf(x->out, "if ((uint64_t)s%u + n%u > z%u) z%u = (uint64_t)s%u + n%u;\n}\n", run, run, v,
+          v, run, run);
 }
 
 /* The end of what is written: zeros. */

@@ -183,10 +183,11 @@ static void print_superop(const struct function_text *x, const struct superop *o
   struct held *params = arena_alloc(arena, (op->param_count + 1) * sizeof *params);
   struct held *outputs = arena_alloc(arena, (op->output_count + 1) * sizeof *outputs);
   for (uint32_t p = 0; p < op->param_count; p++)
-    params[p] = (struct held){operands[p], (uint8_t)form_of(x, operands[p]), 0};
+    params[p] = (struct held){operands[p], (uint8_t)form_of(x, operands[p]),
+                              x->placed[operands[p]] != NULL, 0};
   for (uint32_t i = 0; i < op->output_count; i++)
-    outputs[i] =
-        (struct held){results[i], (uint8_t)form_of(x, results[i]), x->returned[results[i]]};
+    outputs[i] = (struct held){results[i], (uint8_t)form_of(x, results[i]), false,
+                               x->returned[results[i]]};
   if (op->copies)
     print_copies(x->t, op, params, outputs, x->f->var_count, x->loops);
   else
@@ -360,6 +361,18 @@ static void take_buffer(const struct function_text *x, ir_var v) {
           v);
 }
 
+/* A result that a call appends to a buffer of its caller: moves the end of the buffer there. */
+static void print_place(const struct function_text *x, ir_var v) {
+  FILE *out = out_of(x);
+  const struct placed *p = x->placed[v];
+  fprintf(out, "const uint64_t at%u = base%u", v, p->result);
+  for (uint32_t i = 0; i < p->count; i++) fprintf(out, " + n%u", p->before[i]);
+  fprintf(out,
+          ";\nif (at%u > y%u->n && !native_room(r, y%u, at%u - y%u->n, sizeof(%s))) return 0;\n"
+          "y%u->n = at%u;\n",
+          v, p->result, p->result, v, p->result, type_of_kind(kind_of(x, v)), p->result, v);
+}
+
 /* The result of a call, from its buffer: of a round of a loop, as a copy, for the buffer is
  * given back with those of the round. */
 static void from_buffer(const struct function_text *x, ir_var v) {
@@ -430,6 +443,8 @@ static void print_direct_call(const struct function_text *x, const struct ir_bin
       fprintf(out, "%s x%u;\n", type_of_kind(kind_of(x, v)), v);
     else if (of->results[i] == FORM_ONE)
       fprintf(out, "uint64_t n%u;\n", v);
+    else if (x->placed[v])
+      print_place(x, v);
     else
       take_buffer(x, v);
   }
@@ -446,13 +461,18 @@ static void print_direct_call(const struct function_text *x, const struct ir_bin
       fprintf(out, ", &x%u", v);
     else if (of->results[i] == FORM_ONE)
       fprintf(out, ", &n%u", v);
+    else if (x->placed[v])
+      fprintf(out, ", y%u", x->placed[v]->result);
     else
       fprintf(out, ", &b%u->buffer", v);
   }
   fputs(")) return 0;\n", out);
   for (uint32_t i = 0; i < b->result_count; i++) {
-    if (of->results[i] == FORM_VECTOR || of->results[i] == FORM_SEGMENTS)
-      from_buffer(x, b->results[i]);
+    const ir_var v = b->results[i];
+    if (x->placed[v])
+      fprintf(out, "const uint64_t n%u = y%u->n - at%u;\n", v, x->placed[v]->result, v);
+    else if (of->results[i] == FORM_VECTOR || of->results[i] == FORM_SEGMENTS)
+      from_buffer(x, v);
   }
 }
 
@@ -734,6 +754,7 @@ static void find_returned(const struct function_text *x, const struct ir_block *
       }
     }
   }
+  if (block->end == IR_YIELD) find_placed(x, block, uses);
 }
 
 /* ---- a function ---- */
@@ -774,11 +795,16 @@ void print_procedure(struct procedures_text *t, uint32_t number) {
   uint32_t *uses = arena_alloc(t->arena, (f->var_count + 1) * sizeof *uses);
   x.returned = arena_alloc(t->arena, (f->var_count + 1) * sizeof *x.returned);
   count_uses(f->body, uses);
+  x.placed = arena_alloc(t->arena, (f->var_count + 1) * sizeof *x.placed);
   find_returned(&x, f->body, uses);
   fprintf(t->out, "/* %s */\n", f->name->text);
   print_head(t, number);
   fputs(" {\nif (!native_enter(r)) return 0;\n", t->out);
   fputs("const struct native_mark mark = native_mark(r);\n", t->out);
+  for (uint32_t i = 0; i < f->result_count; i++) {
+    if (x.forms->results[i] == FORM_VECTOR)
+      fprintf(t->out, "const uint64_t base%u = y%u->n;\n(void)base%u;\n", i, i, i);
+  }
   if (x.loops)
     fputs("struct native_rounds rounds;\nif (!native_rounds_begin(r, &rounds)) return 0;\n"
           "for (;;) {\n",

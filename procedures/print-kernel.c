@@ -19,6 +19,8 @@ struct kernel_text {
   uint8_t *levels; /* of every value: enum kernel_level */
   uint32_t main; /* the descriptor whose segments the loops follow; SUPEROP_NONE: one segment */
   bool single;   /* there is one position: no loops */
+  bool checks;   /* something may fail at positions: `fine` says that nothing has there */
+  bool plain;    /* and nothing is combined: what fails returns at once */
   bool blocks;   /* positions are executed a block at a time */
   bool in_loop;  /* while statements of a loop are printed */
   uint32_t f;    /* the number of its combination */
@@ -59,27 +61,35 @@ static void put_address(const struct kernel_text *x, uint32_t param) {
   fprintf(x->out, form_of(x, param) == FORM_SCALAR ? "(&x%u)" : "x%u", x->params[param].v);
 }
 
-static void put_size(const struct kernel_text *x, struct superop_size size) {
-  if (size.what != SIZE_LEN && size.what != SIZE_TOTAL && size.what != SIZE_COUNT) {
-    fputs("UINT64_C(1)", x->out);
-    return;
-  }
-  const ir_var v = x->params[size.param].v;
-  const enum form form = form_of(x, size.param);
+static void size_text(const struct kernel_text *x, struct superop_size size, char text[80]) {
+  const bool known =
+      size.what == SIZE_LEN || size.what == SIZE_TOTAL || size.what == SIZE_COUNT;
+  const ir_var v = known ? x->params[size.param].v : 0;
+  const enum form form = known ? form_of(x, size.param) : FORM_SCALAR;
   if (form == FORM_SCALAR || (form == FORM_ONE && size.what == SIZE_COUNT))
-    fputs("UINT64_C(1)", x->out);
+    snprintf(text, 80, "UINT64_C(1)");
   else if (form == FORM_SEGMENTS && size.what == SIZE_COUNT)
-    fprintf(x->out, "c%u", v);
+    snprintf(text, 80, "c%u", v);
   else if (form == FORM_SEGMENTS)
-    fprintf(x->out, "(o%u[c%u] - o%u[0])", v, v, v);
+    snprintf(text, 80, "(o%u[c%u] - o%u[0])", v, v, v);
   else
-    fprintf(x->out, "n%u", v);
+    snprintf(text, 80, "n%u", v);
+}
+
+static void put_size(const struct kernel_text *x, struct superop_size size) {
+  char text[80];
+  size_text(x, size, text);
+  fputs(text, x->out);
+}
+
+static const char *position(const struct kernel_text *x) {
+  return x->plain ? "0" : "i";
 }
 
 /* Writes the number of the segment that a position is in. */
 static void put_segment(const struct kernel_text *x, uint32_t near) {
   if (near == SUPEROP_NONE)
-    fputs("i", x->out);
+    fputs(position(x), x->out);
   else if (!is_segmented(x, near))
     fputs("0", x->out);
   else if (near == x->main)
@@ -114,6 +124,16 @@ static enum kernel_level level_of_statement(const struct kernel_text *x,
   }
 }
 
+static enum kernel_level level_of(const struct kernel_text *x,
+                                  const struct kernel_statement *s) {
+  return s->value != SUPEROP_NONE ? (enum kernel_level)x->levels[s->value]
+                                  : level_of_statement(x, s);
+}
+
+static bool may_fail(const struct kernel_statement *s) {
+  return s->kind == KERNEL_CHECK || (s->checked && s->kind != KERNEL_SCATTER);
+}
+
 /* Statements of a loop are executed where they stand. */
 static bool find_levels(struct kernel_text *x, struct arena *arena) {
   x->levels = arena_alloc(arena, x->k->values + 1);
@@ -126,6 +146,7 @@ static bool find_levels(struct kernel_text *x, struct arena *arena) {
           (uint8_t)(loop && s->kind != KERNEL_CONSTANT ? KERNEL_OF_POSITION
                                                        : level_of_statement(x, s));
     if (s->kind == KERNEL_NEXT) loop = false;
+    x->checks |= may_fail(s) && level_of(x, s) == KERNEL_OF_POSITION;
   }
   return true;
 }
@@ -155,6 +176,11 @@ static void find_shape(struct kernel_text *x, const struct unit_sizes *units) {
   }
   x->single = !segmented && unit_size(units, x->op->domain);
   if (x->single) x->blocks = false;
+  x->plain = x->single;
+  for (uint32_t k = 0; k < x->k->count; k++) {
+    const uint8_t kind = x->k->statements[k].kind;
+    x->plain = x->plain && (kind < KERNEL_CARRY || kind == KERNEL_STORE);
+  }
 }
 
 /* ---- expressions ---- */
@@ -175,16 +201,27 @@ static void put_combined(const struct kernel_text *x, const struct combine_row *
   emit_expression(row->expression, 2, (const char *const[]){a, b}, x->out);
 }
 
+/* What is written around a condition that must not hold. */
+static const char *fails(const struct kernel_text *x, const struct kernel_statement *s) {
+  if (x->single) return "if (";
+  return level_of(x, s) == KERNEL_OF_POSITION ? "fine &= !(" : "bad |= (";
+}
+
+static const char *fails_end(const struct kernel_text *x) {
+  return x->single ? ") return 0;\n" : ");\n";
+}
+
 static void print_map(const struct kernel_text *x, const struct kernel_statement *s) {
   const struct map_row *row = opcode_map_row((enum opcode)s->op, (enum type_word)s->word);
   const char *type = type_of(x, (enum superop_kind)s->type);
   if (s->checked && row->condition) {
     fprintf(x->out, "const int ok%u = ", s->value);
     put_expression(x, row->condition, s);
-    fprintf(x->out, ";\nbad |= !ok%u;\n", s->value);
+    fprintf(x->out, ";\n%s!ok%u%s", fails(x, s), s->value, fails_end(x));
   }
   fprintf(x->out, "const %s v%u = ", s->type == SUPEROP_BOOL ? "_Bool" : type, s->value);
-  if (s->checked && row->condition) fprintf(x->out, "!ok%u ? (%s)0 : ", s->value, type);
+  if (s->checked && row->condition && !x->single)
+    fprintf(x->out, "!ok%u ? (%s)0 : ", s->value, type);
   fprintf(x->out, "(%s)(", type);
   put_expression(x, row->expression, s);
   fputs(");\n", x->out);
@@ -215,13 +252,14 @@ static void put_extent(const struct kernel_text *x, const struct kernel_statemen
   fputs("]", x->out);
 }
 
+/* Where a check has failed at the position, the first element is read. */
 static void put_gathered(const struct kernel_text *x, const struct kernel_statement *s) {
   if (form_of(x, s->param) == FORM_SCALAR) {
     fprintf(x->out, "x%u", x->params[s->param].v);
     return;
   }
   fprintf(x->out, "x%u[", x->params[s->param].v);
-  if (s->checked && s->count == 1) fprintf(x->out, "!ok%u ? 0 : ", s->value);
+  if (x->checks && !x->single && s->count == 1) fputs("!fine ? 0 : ", x->out);
   put_base(x, s);
   fprintf(x->out, " + (uint64_t)v%u]", s->operands[0]);
 }
@@ -237,23 +275,90 @@ static void print_gather(const struct kernel_text *x, const struct kernel_statem
     if (flagged) fprintf(x->out, "!v%u || ", s->operands[1]);
     fprintf(x->out, "(uint64_t)v%u < ", s->operands[0]);
     put_extent(x, s);
-    fprintf(x->out, ";\nbad |= !ok%u;\n", v);
+    fprintf(x->out, ";\n%s!ok%u%s", fails(x, s), v, fails_end(x));
   }
   fprintf(x->out, "const %s v%u = ", type, v);
   if (flagged)
-    fprintf(x->out, "!v%u%s%u ? (%s)0 : ", s->operands[1], s->checked ? " || !ok" : " || !v",
-            s->checked ? v : s->operands[1], type);
+    fprintf(x->out, "!v%u%s ? (%s)0 : ", s->operands[1],
+            x->checks && !x->single ? " || !fine" : "", type);
   put_gathered(x, s);
   fputs(";\n", x->out);
+}
+
+/* Whether a run is checked once, before the loop over the positions of its segment. */
+static bool is_pointed(const struct kernel_text *x, const struct kernel_statement *s) {
+  return (s->kind == KERNEL_RUN || s->run) && !x->plain && !x->single &&
+         level_of_near(x, s->near) != KERNEL_OF_POSITION;
+}
+
+/* Writes address wV, from which a run is read, or to which it is written, by position; before
+ * the loop at this level. The run of an empty segment is not looked at. */
+static void point_run(const struct kernel_text *x, const struct kernel_statement *s) {
+  const uint32_t number = s->run ? s->output : s->value, start = s->operands[s->run];
+  fprintf(x->out, "%s%s *w%c%u = 0;\nif (begin < end) {\nconst uint64_t extent = ",
+          s->run ? "" : "const ", type_of(x, (enum superop_kind)s->type), s->run ? 'o' : 'i',
+          number);
+  put_extent(x, s);
+  fputs(";\n(void)extent;\n", x->out);
+  if (s->checked)
+    fprintf(x->out,
+            "if ((uint64_t)v%u >= extent || end - begin > extent - (uint64_t)v%u) return 0;\n",
+            start, start);
+  fprintf(x->out, "w%c%u = ", s->run ? 'o' : 'i', number);
+  if (s->run)
+    fprintf(x->out, "r%u", s->output);
+  else
+    put_address(x, s->param);
+  fputs(" + (", x->out);
+  put_base(x, s);
+  fprintf(x->out, ") + v%u - (int64_t)begin;\n}\n", start);
+}
+
+static void point_runs(const struct kernel_text *x, enum kernel_level level) {
+  for (uint32_t k = 0; k < x->k->count; k++) {
+    const struct kernel_statement *s = &x->k->statements[k];
+    if (is_pointed(x, s) && level_of_near(x, s->near) == level) point_run(x, s);
+  }
+}
+
+/* Writes what is taken from a position to count from the start of its segment. */
+static void put_begin(const struct kernel_text *x, uint32_t near) {
+  if (!is_segmented(x, near)) return;
+  fprintf(x->out, " - (o%u[", x->params[near].v);
+  put_segment(x, near);
+  fprintf(x->out, "] - o%u[0])", x->params[near].v);
+}
+
+static void print_run(const struct kernel_text *x, const struct kernel_statement *s) {
+  const uint32_t v = s->value;
+  const char *type = type_of(x, (enum superop_kind)s->type);
+  if (is_pointed(x, s)) {
+    fprintf(x->out, "const %s v%u = wi%u[i];\n", type, v, v);
+    return;
+  }
+  fprintf(x->out, "const uint64_t at%u = (uint64_t)v%u + %s", v, s->operands[0], position(x));
+  put_begin(x, s->near);
+  fputs(";\n", x->out);
+  if (s->checked) {
+    fprintf(x->out, "%sat%u >= ", fails(x, s), v);
+    put_extent(x, s);
+    fputs(fails_end(x), x->out);
+  }
+  fprintf(x->out, "const %s v%u = ", type, v);
+  put_address(x, s->param);
+  fputs(x->checks && !x->single ? "[!fine ? 0 : " : "[", x->out);
+  put_base(x, s);
+  fprintf(x->out, " + at%u];\n", v);
 }
 
 static void print_loaded(const struct kernel_text *x, const struct kernel_statement *s) {
   fprintf(x->out, "const %s v%u = ", type_of(x, (enum superop_kind)s->type), s->value);
   switch ((enum kernel_statement_kind)s->kind) {
   case KERNEL_CONSTANT: emit_literal(s->constant, x->out); break;
-  case KERNEL_LOAD: put_element(x, s->param, "i"); break;
+  case KERNEL_LOAD: put_element(x, s->param, position(x)); break;
   case KERNEL_SPREAD: {
-    char at[24] = "i";
+    char at[24];
+    snprintf(at, sizeof at, "%s", position(x));
     if (!is_segmented(x, s->near))
       snprintf(at, sizeof at, "0");
     else if (s->near == x->main)
@@ -264,12 +369,8 @@ static void print_loaded(const struct kernel_text *x, const struct kernel_statem
     break;
   }
   default: /* OFFSET */
-    fputs("(INT)(i", x->out);
-    if (is_segmented(x, s->near)) {
-      fprintf(x->out, " - (o%u[", x->params[s->near].v);
-      put_segment(x, s->near);
-      fprintf(x->out, "] - o%u[0])", x->params[s->near].v);
-    }
+    fprintf(x->out, "(INT)(%s", position(x));
+    put_begin(x, s->near);
     fputs(")", x->out);
   }
   fputs(";\n", x->out);
@@ -343,6 +444,7 @@ static void declare_result(const struct kernel_text *x, uint32_t value) {
 }
 
 void print_room(FILE *out, const struct held *h) {
+  if (h->append) fprintf(out, "y%u->n = base%u;\n", h->append - 1, h->append - 1);
   if (h->append)
     fprintf(out, "x%u = native_room(r, y%u, n%u, sizeof *x%u);\n", h->v, h->append - 1, h->v,
             h->v);
@@ -552,16 +654,31 @@ static void print_reduce(const struct kernel_text *x, uint32_t k) {
 }
 
 static void print_scatter(const struct kernel_text *x, const struct kernel_statement *s) {
+  if (is_pointed(x, s)) {
+    fprintf(x->out, "wo%u[i] = v%u;\n", s->output, s->operands[0]);
+    return;
+  }
+  if (s->run) {
+    fprintf(x->out, "const uint64_t run%u = (uint64_t)v%u + i", s->output, s->operands[1]);
+    put_begin(x, s->near);
+    fputs(";\n", x->out);
+  }
   fputs("{\nconst uint64_t extent = ", x->out);
   put_extent(x, s);
+  fputs(", index = ", x->out);
+  fprintf(x->out, s->run ? "run%u" : "(uint64_t)v%u", s->run ? s->output : s->operands[1]);
   fputs(", at = ", x->out);
   put_base(x, s);
-  fprintf(x->out, " + (uint64_t)v%u;\n", s->operands[1]);
+  fputs(" + index;\n", x->out);
   if (s->count > 2) fprintf(x->out, "if (v%u) {\n", s->operands[2]);
-  if (s->checked) fprintf(x->out, "if ((uint64_t)v%u >= extent) return 0;\n", s->operands[1]);
+  if (s->checked)
+    fputs("if (index >= extent) return 0;\n", x->out);
+  else
+    fputs("(void)extent;\n", x->out);
   if (s->checked && s->op == OPC_PERMUTE)
     fprintf(x->out, "bad |= mark%u[at];\nmark%u[at] = 1;\n", s->output, s->output);
-  fprintf(x->out, "(void)extent;\nr%u[at] = v%u;\n}\n", s->output, s->operands[0]);
+  if (x->checks && !x->single && !s->checked) fputs("if (fine) ", x->out);
+  fprintf(x->out, "r%u[at] = v%u;\n}\n", s->output, s->operands[0]);
   if (s->count > 2) fputs("}\n", x->out);
 }
 
@@ -597,6 +714,14 @@ static void print_combined(const struct kernel_text *x, uint32_t k) {
   }
 }
 
+static void print_store(const struct kernel_text *x, const struct kernel_statement *s) {
+  const struct held *h = output_of(x, s->output);
+  if (x->plain && h->form == FORM_SCALAR)
+    fprintf(x->out, "x%u = v%u;\n", h->v, s->operands[0]);
+  else
+    fprintf(x->out, "r%u[%s] = v%u;\n", s->output, position(x), s->operands[0]);
+}
+
 static void print_statement(struct kernel_text *x, uint32_t k) {
   const struct kernel_statement *s = &x->k->statements[k];
   switch ((enum kernel_statement_kind)s->kind) {
@@ -606,7 +731,10 @@ static void print_statement(struct kernel_text *x, uint32_t k) {
   case KERNEL_OFFSET: print_loaded(x, s); break;
   case KERNEL_MAP: print_map(x, s); break;
   case KERNEL_GATHER: print_gather(x, s); break;
-  case KERNEL_CHECK: fprintf(x->out, "bad |= !v%u;\n", s->operands[0]); break;
+  case KERNEL_RUN: print_run(x, s); break;
+  case KERNEL_CHECK:
+    fprintf(x->out, "%s!v%u%s", fails(x, s), s->operands[0], fails_end(x));
+    break;
   case KERNEL_CARRY: print_carry(x, k); break;
   case KERNEL_WHILE:
     fprintf(x->out, "if (!v%u) break;\nif ((++rounds & 4095) == 0 && *r->stops) return 0;\n",
@@ -615,7 +743,7 @@ static void print_statement(struct kernel_text *x, uint32_t k) {
   case KERNEL_NEXT: print_next(x, k); break;
   case KERNEL_REDUCE: print_reduce(x, k); break;
   case KERNEL_SCAN: print_scan(x, k); break;
-  case KERNEL_STORE: fprintf(x->out, "r%u[i] = v%u;\n", s->output, s->operands[0]); break;
+  case KERNEL_STORE: print_store(x, s); break;
   case KERNEL_KEEP:
     fprintf(x->out, "r%u[k%u] = v%u;\nk%u += v%u;\n", s->output, s->output, s->operands[0],
             s->output, s->operands[1]);
@@ -624,12 +752,6 @@ static void print_statement(struct kernel_text *x, uint32_t k) {
   case KERNEL_COMBINE: print_combined(x, k); break;
   case KERNEL_STATEMENTS: break;
   }
-}
-
-static enum kernel_level level_of(const struct kernel_text *x,
-                                  const struct kernel_statement *s) {
-  return s->value != SUPEROP_NONE ? (enum kernel_level)x->levels[s->value]
-                                  : level_of_statement(x, s);
 }
 
 static void print_level(struct kernel_text *x, enum kernel_level level) {
@@ -672,8 +794,9 @@ static void print_cursors(const struct kernel_text *x, bool declare) {
 static bool is_independent(const struct kernel_text *x) {
   for (uint32_t k = 0; k < x->k->count; k++) {
     const uint8_t kind = x->k->statements[k].kind;
-    if (kind == KERNEL_SCATTER || kind == KERNEL_KEEP || kind == KERNEL_COMBINE ||
-        kind == KERNEL_SCAN || kind == KERNEL_CARRY) {
+    if ((kind == KERNEL_SCATTER && !is_pointed(x, &x->k->statements[k])) ||
+        kind == KERNEL_KEEP || kind == KERNEL_COMBINE || kind == KERNEL_SCAN ||
+        kind == KERNEL_CARRY) {
       return false;
     }
   }
@@ -686,9 +809,10 @@ static bool is_independent(const struct kernel_text *x) {
 static void print_positions(struct kernel_text *x, const char *end) {
   if (is_independent(x)) fputs("INDEPENDENT\n", x->out);
   fprintf(x->out, "for (; i < %s; i++) {\n", end);
+  if (x->checks) fputs("int fine = 1;\n", x->out);
   print_cursors(x, false);
   print_level(x, KERNEL_OF_POSITION);
-  fputs("}\n", x->out);
+  fputs(x->checks ? "bad |= !fine;\n}\n" : "}\n", x->out);
 }
 
 static void print_segment(struct kernel_text *x) {
@@ -707,25 +831,27 @@ static void print_segment(struct kernel_text *x) {
 }
 
 static void print_loops(struct kernel_text *x) {
-  fputs("uint64_t i = 0;\n", x->out);
+  fputs("uint64_t i = 0;\nconst uint64_t g = 0, begin = 0, end = n;\n(void)g, (void)begin;\n",
+        x->out);
   print_cursors(x, true);
   print_level(x, KERNEL_EVERYWHERE);
-  fputs("if (bad && n > 0) return 0;\n", x->out);
+  fputs("if (bad && n > 0) return 0;\nbad = 0;\n", x->out);
+  point_runs(x, KERNEL_EVERYWHERE);
   if (x->main == SUPEROP_NONE) {
-    fputs("const uint64_t g = 0, begin = 0, end = n;\n(void)g, (void)begin;\n", x->out);
     print_segment(x);
-  } else {
-    const ir_var v = x->params[x->main].v;
-    fprintf(x->out,
-            "for (uint64_t g = 0; g < c%u; g++) {\n"
-            "const uint64_t begin = i, end = o%u[g + 1] - o%u[0];\n(void)begin;\n",
-            v, v, v);
-    fputs("const int before = bad;\n", x->out);
-    print_level(x, KERNEL_OF_SEGMENT);
-    fputs("if (begin == end) bad = before;\n", x->out);
-    print_segment(x);
-    fputs("}\n", x->out);
+    return;
   }
+  const ir_var v = x->params[x->main].v;
+  fprintf(x->out,
+          "for (uint64_t g = 0; g < c%u; g++) {\n"
+          "const uint64_t begin = i, end = o%u[g + 1] - o%u[0];\n(void)begin;\n"
+          "int bad = 0;\n",
+          v, v, v);
+  print_level(x, KERNEL_OF_SEGMENT);
+  fputs("if (bad && begin < end) return 0;\nbad = 0;\n", x->out);
+  point_runs(x, KERNEL_OF_SEGMENT);
+  print_segment(x);
+  fputs("if (bad) return 0;\n}\n", x->out);
 }
 
 /* One position, in one segment. */
@@ -738,18 +864,18 @@ static void print_single(struct kernel_text *x) {
   for_all(x, end_segment);
 }
 
+/* Sizes that may differ are compared. */
 static void print_rules(const struct kernel_text *x) {
   for (uint32_t k = 0; k < x->op->rule_count; k++) {
-    fputs("if (", x->out);
-    put_size(x, x->op->rules[k].a);
-    fputs(" != ", x->out);
-    put_size(x, x->op->rules[k].b);
-    fputs(") return 0;\n", x->out);
+    char a[80], b[80];
+    size_text(x, x->op->rules[k].a, a);
+    size_text(x, x->op->rules[k].b, b);
+    if (strcmp(a, b) != 0) fprintf(x->out, "if (%s != %s) return 0;\n", a, b);
   }
   /* A gather reads something where its index is wrong, if there is anything. */
-  for (uint32_t k = 0; k < x->k->count; k++) {
+  for (uint32_t k = 0; k < x->k->count && !x->plain; k++) {
     const struct kernel_statement *s = &x->k->statements[k];
-    if (s->kind != KERNEL_GATHER || !s->checked || s->count > 1) continue;
+    if (s->kind != KERNEL_GATHER || s->count > 1) continue;
     if (form_of(x, s->param) == FORM_VECTOR)
       fprintf(x->out, "if (n%u == 0 && n > 0) return 0;\n", x->params[s->param].v);
   }
@@ -764,6 +890,38 @@ static void print_segment_count(const struct kernel_text *x) {
   fputs(";\n(void)segments;\n", x->out);
 }
 
+static const struct kernel *lowered(struct arena *arena, const struct superop *op) {
+  struct kernel *k = kernel_lower(arena, op);
+  kernel_find_runs(arena, k);
+  return k;
+}
+
+/* Elementwise operations on scalars. */
+static void print_plain(struct kernel_text *x) {
+  print_rules(x);
+  for (uint32_t k = 0; k < x->k->count; k++) {
+    const struct kernel_statement *s = &x->k->statements[k];
+    if (s->kind == KERNEL_STORE && output_of(x, s->output)->form != FORM_SCALAR)
+      take_result(x, s->output, "1");
+    print_statement(x, k);
+  }
+}
+
+static void print_whole(struct kernel_text *x) {
+  fputs("int bad = 0;\nuint64_t rounds = 0;\n(void)rounds;\nconst uint64_t n = ", x->out);
+  put_size(x, x->op->domain);
+  fputs(";\n", x->out);
+  print_segment_count(x);
+  print_rules(x);
+  for_all(x, begin_statement);
+  if (x->single)
+    print_single(x);
+  else
+    print_loops(x);
+  for_all(x, end_statement);
+  fputs("if (bad) return 0;\n", x->out);
+}
+
 /* The number of a superoperator of the program, by which its combination is called. */
 static uint32_t combination_of(const struct procedures_text *t, const struct superop *op) {
   for (uint32_t k = 0; k < t->program->superop_count; k++) {
@@ -775,7 +933,7 @@ static uint32_t combination_of(const struct procedures_text *t, const struct sup
 void print_kernel(struct procedures_text *t, const struct superop *op,
                   const struct held *params, const struct held *outputs) {
   struct kernel_text x = {.t = t,
-                          .k = kernel_lower(t->arena, op),
+                          .k = lowered(t->arena, op),
                           .op = op,
                           .params = params,
                           .outputs = outputs,
@@ -788,18 +946,12 @@ void print_kernel(struct procedures_text *t, const struct superop *op,
   for (uint32_t i = 0; i < op->output_count; i++) declare_result(&x, op->outputs[i]);
   find_shape(&x, &units);
   find_levels(&x, t->arena);
-  fputs("{\nint bad = 0;\nuint64_t rounds = 0;\n(void)rounds;\nconst uint64_t n = ", t->out);
-  put_size(&x, op->domain);
-  fputs(";\n", t->out);
-  print_segment_count(&x);
-  print_rules(&x);
-  for_all(&x, begin_statement);
-  if (x.single)
-    print_single(&x);
+  fputs("{\n", t->out);
+  if (x.plain)
+    print_plain(&x);
   else
-    print_loops(&x);
-  for_all(&x, end_statement);
-  fputs("if (bad) return 0;\n}\n", t->out);
+    print_whole(&x);
+  fputs("}\n", t->out);
 }
 
 /* ---- combinations ---- */

@@ -49,13 +49,21 @@ struct procedures_text {
   bool *combined; /* of every superoperator: the function of its combination is printed */
 };
 
+/* Where a call appends a result: to the buffer of a result, so that the totals of these
+ * descriptors come before it. */
+struct placed {
+  uint32_t result, count;
+  ir_var *before;
+};
+
 struct function_text {
   struct procedures_text *t;
   const struct ir_function *f;
   const struct forms *forms;
   uint32_t number;
-  bool loops;         /* it has calls of itself that are rounds of a loop */
-  uint32_t *returned; /* of every variable: `append` of struct held */
+  bool loops;                   /* it has calls of itself that are rounds of a loop */
+  uint32_t *returned;           /* of every variable: `append` of struct held */
+  const struct placed **placed; /* of every variable: where its call appends it; or NULL */
 };
 
 /* ---- kernels: print-kernel.c ---- */
@@ -64,6 +72,7 @@ struct function_text {
 struct held {
   ir_var v;
   uint8_t form;    /* enum form */
+  bool placed;     /* a parameter that is where the result will be */
   uint32_t append; /* a vector that is only returned, as result append - 1: its room is in that
                       buffer; else 0 */
 };
@@ -103,6 +112,11 @@ bool may_print_operation(struct arena *, struct widths, const struct ir_binding 
 const struct superop *operation_as_superop(struct arena *, struct widths,
                                            const struct ir_binding *,
                                            const struct ir_function *);
+
+/* ---- results of calls that are in place: concatenation.c ---- */
+
+/* Finds the calls of a block with which the function ends that append to its own results. */
+void find_placed(const struct function_text *, const struct ir_block *, const uint32_t *uses);
 
 /* ---- calls for ranges of instances: print-batch.c ---- */
 

@@ -40,6 +40,16 @@ struct machine_chunks {
   uint64_t n;
 };
 
+/* Whether native code executes batch calls, one instance after the other, where the back end
+ * has such code. Results do not depend on it. */
+enum machine_procedures {
+  MACHINE_PROCEDURES_AUTO, /* where that pays, once it has been compiled as `compile` says */
+  MACHINE_PROCEDURES_OFF,
+  MACHINE_PROCEDURES_ALWAYS /* wherever it can be, and its compilation is waited for */
+};
+/* Finds the way that is called "auto", "off" or "always"; false: none is. */
+bool machine_procedures_named(const char *, enum machine_procedures *);
+
 struct machine_options {
   struct widths widths;
   const struct cvl_backend *backend;
@@ -48,11 +58,12 @@ struct machine_options {
   bool opens_late;       /* as in cvl_options */
   uint64_t memory_limit; /* bytes, machine and vectors together; 0: machine_default_memory(),
                             and on a device all its memory */
-  struct machine_chunks chunks;   /* how batch calls are cut */
-  uint64_t max_depth;             /* most open calls; 0: 1,000,000 */
-  uint64_t seed;                  /* the first seed of RAND */
-  struct permissions permissions; /* what the program may do */
-  bool profile;                   /* collect the data that machine_profile prints */
+  struct machine_chunks chunks;       /* how batch calls are cut */
+  enum machine_procedures procedures; /* whether native code executes them */
+  uint64_t max_depth;                 /* most open calls; 0: 1,000,000 */
+  uint64_t seed;                      /* the first seed of RAND */
+  struct permissions permissions;     /* what the program may do */
+  bool profile;                       /* collect the data that machine_profile prints */
   bool undisturbed;         /* with `profile`: collect only sums of the run, since measuring an
                                instruction means waiting for it */
   enum cvl_compile compile; /* this and the next two: as in cvl_options */

@@ -44,8 +44,9 @@ static void compilation_add_member(struct compilation *x, struct compiled_code *
   x->members++;
 }
 
+/* Whether a code may be compiled together with others. */
 static bool compilation_is_wanted(const struct compiled_code *code) {
-  return code->state == WAITING && code->wanted;
+  return code->state == WAITING && code->wanted && !code->alone;
 }
 
 /* Returns the number of bytes from which on a file takes no more codes. If somebody waits for
@@ -65,7 +66,7 @@ static size_t file_bytes(const struct compile_cache *c) {
 /* Chooses this code, and others that are wanted. */
 static void choose_members(struct compile_cache *c, struct compilation *x,
                            struct compiled_code *first) {
-  const size_t most = file_bytes(c);
+  const size_t most = first->alone ? 0 : file_bytes(c);
   size_t bytes = first->length;
   compilation_add_member(x, first);
   for (struct compiled_code *code = c->codes; code && bytes < most; code = code->next) {
@@ -96,9 +97,12 @@ static void hand_out(struct compile_cache *c, struct compilation *x) {
 
 static void write_source(const struct compile_cache *c, const struct compilation *x,
                          FILE *out) {
-  fused_emit_block_prelude(c->widths, out);
+  bool common = false;
   for (const struct compiled_code *code = c->codes; code; code = code->next) {
     if (code->compilation != x) continue;
+    if (!common && !code->alone) fused_emit_block_prelude(c->widths, out);
+    common = true;
+    if (code->alone) fprintf(out, "#define RAVEL_ENTRY(name) %s##name\n", code->prefix);
     fprintf(out, "\nconst char %s[] = \"%s\";\n", code->prefix, code->name);
     fwrite(code->text, 1, code->length, out);
   }

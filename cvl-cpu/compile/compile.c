@@ -108,7 +108,7 @@ static void free_code(struct compiled_code *code) {
 /* Counts a code among those that are compiled without a question, if there is room. */
 static void count_unasked(struct compiled_code *code) {
   struct compile_cache *c = code->cache;
-  if (c->when_it_pays || code->state == READY) return;
+  if (c->when_it_pays || code->alone || code->state == READY) return;
   if (c->unasked + code->length > COMPILE_UNASKED) return;
   code->unasked = code->wanted = true;
   c->unasked += code->length;
@@ -133,12 +133,13 @@ static struct compiled_code *compile_join(struct compiled_code *code) {
 }
 
 static struct compiled_code *new_code(struct compile_cache *cache, const char *prefix,
-                                      const char *text, size_t length) {
+                                      const char *text, size_t length, bool alone) {
   const bool ahead = cache->ahead && ahead_has(cache->ahead, prefix);
   if (!ahead && !(cache->compiles && compiler_find(&cache->compiler))) return NULL;
   struct compiled_code *code = heap_alloc(cache->heap, sizeof *code + length);
   if (!code) return NULL;
-  *code = (struct compiled_code){.cache = cache, .references = 1, .length = length};
+  *code =
+      (struct compiled_code){.cache = cache, .references = 1, .length = length, .alone = alone};
   snprintf(code->prefix, sizeof code->prefix, "%s", prefix);
   memcpy(code->text, text, length);
   if (!ahead) return compile_join(code);
@@ -146,12 +147,22 @@ static struct compiled_code *new_code(struct compile_cache *cache, const char *p
   return code;
 }
 
-struct compiled_code *compile_text(struct compile_cache *cache, const char *prefix,
-                                   const char *text, size_t length) {
+static struct compiled_code *compile_add(struct compile_cache *cache, const char *prefix,
+                                         const char *text, size_t length, bool alone) {
   pthread_mutex_lock(&cache->lock);
-  struct compiled_code *code = new_code(cache, prefix, text, length);
+  struct compiled_code *code = new_code(cache, prefix, text, length, alone);
   pthread_mutex_unlock(&cache->lock);
   return code;
+}
+
+struct compiled_code *compile_text(struct compile_cache *cache, const char *prefix,
+                                   const char *text, size_t length) {
+  return compile_add(cache, prefix, text, length, false);
+}
+
+struct compiled_code *compile_file(struct compile_cache *cache, const char *prefix,
+                                   const char *text, size_t length) {
+  return compile_add(cache, prefix, text, length, true);
 }
 
 struct compiled_code *compiled_retain(struct compiled_code *code) {
@@ -183,17 +194,25 @@ bool compiled_unasked(const struct compiled_code *code) {
   return is;
 }
 
-bool compiled_ready(struct compiled_code *code) {
+static bool compile_advance(struct compiled_code *code, bool wait) {
   compile_lock(code);
   if (code->state == WAITING || code->state == COMPILING) {
     code->wanted = true;
     (void)look_at_all(code->cache);
     compile_begin(code);
-    if (code->cache->waits) compile_await(code);
+    if (wait) compile_await(code);
   }
   const bool ready = code->state == READY;
   compile_unlock(code);
   return ready;
+}
+
+bool compiled_ready(struct compiled_code *code) {
+  return compile_advance(code, code->cache->waits);
+}
+
+bool compiled_awaited(struct compiled_code *code) {
+  return compile_advance(code, true);
 }
 
 /* A code that is ready does not change any more. */

@@ -56,6 +56,11 @@ bool compile_when_it_pays(const struct compile_cache *);
 struct compiled_code;
 struct compiled_code *compile_text(struct compile_cache *, const char *prefix, const char *text,
                                    size_t length);
+/* Does the same for a text that is a file by itself, with a prelude of its own, and that is
+ * never compiled without a question. Its names are written RAVEL_ENTRY(name), which begins them
+ * with the prefix. */
+struct compiled_code *compile_file(struct compile_cache *, const char *prefix, const char *text,
+                                   size_t length);
 /* Returns the same code, which is to be freed once more. */
 struct compiled_code *compiled_retain(struct compiled_code *);
 /* With CVL_COMPILE_ALL: whether the code is compiled, or will be without a question. The texts
@@ -70,6 +75,9 @@ bool compiled_failed(const struct compiled_code *);
  * with other wanted codes, once few others are under way. Never waits, unless the cache was
  * made to wait. */
 bool compiled_ready(struct compiled_code *);
+/* Does the same, and waits for the end of its compilation, unless the cache's user asks to
+ * end. */
+bool compiled_awaited(struct compiled_code *);
 /* Returns a function of the code, which must be ready, by its name without the prefix. NULL if
  * there is none. */
 void *compiled_function(const struct compiled_code *, const char *name);

@@ -53,6 +53,7 @@ struct compiled_code {
   struct compiled_code *next; /* in cache->codes */
   uint32_t references;
   enum code_state state;
+  bool alone;                      /* in a file by itself, without the common beginning */
   bool unasked;                    /* counted in cache->unasked */
   bool wanted;                     /* its compilation may begin, together with others */
   struct compilation *compilation; /* in state COMPILING */

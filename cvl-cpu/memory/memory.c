@@ -56,6 +56,8 @@ struct memory {
    * memory_restart_peak and before it */
   uint64_t held, recent, peak;
   uint64_t count, fail_at;
+  bool (*spare)(void *owner); /* memory_set_spare; or NULL */
+  void *owner;
   struct memory *parent;  /* for a sub-context; else NULL */
   struct memory *sibling; /* for a sub-context: the parent's next one */
   struct memory *subs;    /* memories of sub-contexts, open or not */
@@ -206,16 +208,21 @@ static void memory_unlock(struct memory *m) {
   if (m->parent) pthread_mutex_unlock(&m->lock);
 }
 
+static bool release_spare(struct memory *m) {
+  return m->spare && m->spare(m->owner);
+}
+
 /* Gives back all that a context and its sub-contexts keep. The parent's own memory may be
  * touched, since no thread uses it while sub-contexts are open. */
 static bool give_back_everywhere(struct memory *m) {
   struct memory *parent = m->parent ? m->parent : m;
   pthread_mutex_lock(&parent->lock);
-  bool any = give_back_all(parent);
+  bool any = give_back_all(parent) | release_spare(parent);
   for (struct memory *sub = parent->subs; sub; sub = sub->sibling) {
     memory_lock(sub);
     any |= give_back_all(sub);
     memory_unlock(sub);
+    any |= release_spare(sub);
   }
   pthread_mutex_unlock(&parent->lock);
   return any;
@@ -368,6 +375,22 @@ void memory_free_left(void *block) {
   } else {
     free(h); /* heap_leave requires it */
   }
+}
+
+void *memory_take_apart(struct memory *m, size_t bytes) {
+  if (!memory_enter_sub(m->parent ? m->parent : m) || bytes > SIZE_MAX / 4) return NULL;
+  void *block = heap_alloc(m->heap, bytes + VECTOR_SLACK);
+  if (!block && give_back_everywhere(m)) block = heap_alloc(m->heap, bytes + VECTOR_SLACK);
+  return block;
+}
+
+void memory_give_apart(struct memory *m, void *block, size_t bytes) {
+  if (block) heap_free(m->heap, block, bytes + VECTOR_SLACK);
+}
+
+void memory_set_spare(struct memory *m, bool (*release)(void *owner), void *owner) {
+  m->spare = release;
+  m->owner = owner;
 }
 
 void memory_fail(struct memory *m, uint64_t n) {

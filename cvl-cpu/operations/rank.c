@@ -174,13 +174,29 @@ static bool cpu_ranks_fit(struct cvl_context *c, uint64_t site, const struct seg
   return true;
 }
 
-struct rank_job rank_job_of(const struct cvl_context *c, const struct cvl_value *v,
-                            const struct cvl_value *d, bool down) {
-  const enum cvl_elem e = (enum cvl_elem)v->elem;
-  return (struct rank_job){.s = value_segments(d),
-                           .row = &c->kernels->rank->row[e][c->int_elem][down],
-                           .x = value_data(v),
-                           .element = elem_info(e)->bytes};
+struct rank_job rank_job_for(const struct cvl_context *c, enum cvl_elem e, bool down) {
+  const struct rank_row *row = &c->kernels->rank->row[e][c->int_elem][down];
+  return (struct rank_job){.row = row,
+                           .element = elem_info(e)->bytes,
+                           .result = elem_info(c->int_elem)->bytes,
+                           .room_each = 2 * sizeof(struct wide_item),
+                           .short_segments = row->segments,
+                           .medium_segment = rank_segment,
+                           .long_segment = rank_long_segment};
+}
+
+void rank_job_of(struct rank_job *j, const struct cvl_value *v, const struct cvl_value *d) {
+  j->s = value_segments(d);
+  j->x = value_data(v);
+}
+
+void rank_alone(const struct rank_job *j, uint64_t n, char *room) {
+  const uint64_t offsets[2] = {0, n};
+  if (n > RANK_SOME) {
+    j->medium_segment(j, 0, n, room);
+  } else {
+    (void)j->short_segments(j->x, offsets, 1, j->out);
+  }
 }
 
 bool rank_into(struct cvl_context *c, uint64_t site, struct rank_job *j, enum cvl_elem elem,
@@ -196,10 +212,7 @@ bool rank_into(struct cvl_context *c, uint64_t site, struct rank_job *j, enum cv
 
 bool cpu_rank(struct cvl_context *c, uint64_t site, enum cvl_op op, const struct cvl_value *v,
               const struct cvl_value *d, struct cvl_value *out) {
-  struct rank_job j = rank_job_of(c, v, d, op == OP_RANK_DOWN);
-  j.room_each = 2 * sizeof(struct wide_item);
-  j.short_segments = j.row->segments;
-  j.medium_segment = rank_segment;
-  j.long_segment = rank_long_segment;
+  struct rank_job j = rank_job_for(c, (enum cvl_elem)v->elem, op == OP_RANK_DOWN);
+  rank_job_of(&j, v, d);
   return rank_into(c, site, &j, c->int_elem, out);
 }

@@ -28,10 +28,14 @@ struct rank_job {
   uint64_t *long_segments;
 };
 
-/* Returns the job for a vector and a descriptor, without the functions that handle a
- * segment. */
-struct rank_job rank_job_of(const struct cvl_context *, const struct cvl_value *v,
-                            const struct cvl_value *d, bool down);
+/* Return jobs that rank or sort elements of this type, without elements and segments. */
+struct rank_job rank_job_for(const struct cvl_context *, enum cvl_elem, bool down);
+struct rank_job sort_job_for(const struct cvl_context *, enum cvl_elem, bool down);
+/* Sets the elements and segments of a job. */
+void rank_job_of(struct rank_job *, const struct cvl_value *v, const struct cvl_value *d);
+/* Ranks or sorts the first n > 0 elements, as one segment, on the calling thread. `room` has
+ * room for n * room_each bytes if n > RANK_SOME. */
+void rank_alone(const struct rank_job *, uint64_t n, char *room);
 /* Ranks or sorts all segments into a new vector of this element type. False: a fault was
  * reported. */
 bool rank_into(struct cvl_context *, uint64_t site, struct rank_job *, enum cvl_elem,

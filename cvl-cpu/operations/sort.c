@@ -172,12 +172,20 @@ static bool sort_long_segment(struct cvl_context *c, uint64_t site, const struct
   return good;
 }
 
+struct rank_job sort_job_for(const struct cvl_context *c, enum cvl_elem e, bool down) {
+  const struct rank_row *row = &c->kernels->rank->row[e][c->int_elem][down];
+  return (struct rank_job){.row = row,
+                           .element = elem_info(e)->bytes,
+                           .result = elem_info(e)->bytes,
+                           .room_each = elem_info(e)->bytes,
+                           .short_segments = row->ordered,
+                           .medium_segment = sort_segment,
+                           .long_segment = sort_long_segment};
+}
+
 bool cpu_sort(struct cvl_context *c, uint64_t site, enum cvl_op op, const struct cvl_value *v,
               const struct cvl_value *d, struct cvl_value *out) {
-  struct rank_job j = rank_job_of(c, v, d, op == OP_SORT_DOWN);
-  j.room_each = j.element;
-  j.short_segments = j.row->ordered;
-  j.medium_segment = sort_segment;
-  j.long_segment = sort_long_segment;
+  struct rank_job j = sort_job_for(c, (enum cvl_elem)v->elem, op == OP_SORT_DOWN);
+  rank_job_of(&j, v, d);
   return rank_into(c, site, &j, (enum cvl_elem)v->elem, out);
 }

@@ -85,3 +85,35 @@ Test(compile, a_compiler_in_the_background_is_nice) {
   cr_expect_eq(niceness_of_child(true), nicer < most ? nicer : most);
   cr_expect_eq(niceness_of_child(false), own);
 }
+
+/* The file by itself would break texts behind it. */
+Test(compile, a_file_by_itself_beside_others) {
+  static const char file[] = "int RAVEL_ENTRY(five)(void) { return 5; }\n"
+                             "#define INT64_MAX five\n";
+  static const char *const texts[] = {"int a_one(void) { return INT64_MAX == 0; }\n",
+                                      "int c_two(void) { return INT64_MAX == 0; }\n"};
+  char directory[] = "/tmp/ravel-compile-XXXXXX", command[100];
+  struct compiled_code *codes[3];
+  struct heap heap;
+  cr_assert_not_null(mkdtemp(directory));
+  const struct cvl_options options = {
+      .compile = CVL_COMPILE_ALL, .compile_waits = true, .compile_directory = directory};
+  heap_init(&heap, 0);
+  struct compile_cache *cache = compile_cache_new(&heap, &options, NULL);
+  codes[0] = compile_text(cache, "a_", texts[0], strlen(texts[0]));
+  codes[1] = compile_file(cache, "b_", file, strlen(file));
+  codes[2] = compile_text(cache, "c_", texts[1], strlen(texts[1]));
+  cr_expect_not(compiled_unasked(codes[1]), "others are");
+  cr_assert(compiled_ready(codes[1]) && compiled_ready(codes[0]) && compiled_ready(codes[2]));
+  cr_expect_not_null(compiled_function(codes[0], "one"));
+  cr_expect_not_null(compiled_function(codes[1], "five"));
+  cr_expect_not_null(compiled_function(codes[2], "two"));
+  for (int i = 0; i < 3; i++) compiled_free(codes[i]);
+  compile_cache_free(cache);
+  cr_expect_eq(heap.live, 0);
+  snprintf(command, sizeof command, "test $(find %s -type f -name '*.so' | wc -l) = 2",
+           directory);
+  cr_expect_eq(system(command), 0, "the others are in one file");
+  snprintf(command, sizeof command, "rm -r %s", directory);
+  cr_assert_eq(system(command), 0);
+}

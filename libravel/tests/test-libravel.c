@@ -517,8 +517,10 @@ Test(libravel, options) {
   cr_expect_str_eq(
       ravel_options_message(o),
       "there is no option 'colours'; there are backend, threads, memory, time, int, "
-      "float, seed, depth, chunks, spool, optimise, kernels, profile, files, "
+      "float, seed, depth, chunks, procedures, spool, optimise, kernels, profile, files, "
       "processes, compiler");
+  cr_expect_eq(ravel_options_set(o, "procedures", "sometimes"), RAVEL_MISUSE);
+  cr_expect_eq(ravel_options_set(o, "procedures", "always"), RAVEL_OK);
   cr_expect_eq(ravel_options_set(o, "time", "2.5"), RAVEL_OK);
   cr_expect_str_eq(ravel_options_message(o), "");
   cr_expect_str_eq(ravel_options_message(NULL), "");

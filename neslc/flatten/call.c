@@ -45,8 +45,8 @@ const struct rep *call_expanded(struct flattener *f, struct context *c, const st
 /* ---- as a function ---- */
 
 static uint64_t call_hash(struct flattener *f, const struct call *k, const char *signature,
-                          bool lifted) {
-  uint64_t h = (uint64_t)(uintptr_t)body_of_call(k) * UINT64_C(0x9E3779B97F4A7C15) + lifted;
+                          unsigned way) {
+  uint64_t h = (uint64_t)(uintptr_t)body_of_call(k) * UINT64_C(0x9E3779B97F4A7C15) + way;
   for (const char *s = signature; *s; s++) h = (h ^ (uint8_t)*s) * UINT64_C(0x100000001B3);
   for (uint32_t i = 0; i < k->count; i++) {
     if (k->arguments[i]) h = h * 31 + type_hash(f->arena, k->arguments[i]);
@@ -61,8 +61,8 @@ static bool same_loop(const struct loop *a, const struct loop *b) {
 
 static bool is_same_specialisation(struct flattener *f, const struct specialisation *v,
                                    const struct call *k, uint64_t hash, const char *signature,
-                                   bool lifted) {
-  if (v->hash != hash || v->lifted != lifted || v->global != k->global ||
+                                   bool lifted, bool apart) {
+  if (v->hash != hash || v->lifted != lifted || v->apart != apart || v->global != k->global ||
       v->lambda != k->lambda || v->derived != k->derived || v->count != k->count ||
       !same_loop(v->loop, k->loop) || strcmp(v->signature, signature) != 0 ||
       !type_same(f->arena, v->argument, k->argument_type)) {
@@ -116,13 +116,13 @@ static void too_many(struct flattener *f, const struct call *k) {
 }
 
 uint32_t function_of_call(struct flattener *f, const struct call *k, const struct rep *captured,
-                          const struct rep *argument, bool lifted) {
+                          const struct rep *argument, bool lifted, bool apart) {
   const struct rep *both = captured ? rep_pair(f, captured, argument) : argument;
   const char *signature = rep_signature(f, both);
-  const uint64_t hash = call_hash(f, k, signature, lifted);
+  const uint64_t hash = call_hash(f, k, signature, lifted + 2U * apart);
   for (size_t i = 0; i < f->specialisations.count; i++) {
     const struct specialisation *v = &f->specialisations.items[i];
-    if (is_same_specialisation(f, v, k, hash, signature, lifted)) return v->function;
+    if (is_same_specialisation(f, v, k, hash, signature, lifted, apart)) return v->function;
   }
   if (f->specialisations.count == MOST_SPECIALISATIONS ||
       type_depth(k->argument_type) > MOST_DEPTH) {
@@ -138,6 +138,7 @@ uint32_t function_of_call(struct flattener *f, const struct call *k, const struc
                               .derived = k->derived,
                               .loop = k->loop,
                               .lifted = lifted,
+                              .apart = apart,
                               .argument = k->argument_type,
                               .result = k->result_type,
                               .count = k->count,
@@ -157,7 +158,8 @@ const struct rep *call_specialisation(struct flattener *f, struct context *c,
   const bool lifted = !context_serial(c);
   const struct rep *captured = k->captured ? rep_argument(f, c, k->captured) : NULL;
   const struct rep *argument = rep_argument(f, c, k->argument);
-  const uint32_t function = function_of_call(f, k, captured, argument, lifted);
+  const uint32_t function =
+      function_of_call(f, k, captured, argument, lifted, f->apart && !lifted);
   struct vars operands = {.arena = f->arena};
   if (lifted) *array_push(f->arena, &operands.list) = c->one;
   if (captured) rep_argument_columns(captured, &operands);
@@ -238,8 +240,12 @@ static const struct rep *nesl_call(struct flattener *f, struct context *c,
   if (!context_serial(c) && !t.effects && rep_all_shared(k->argument) &&
       (!k->captured || rep_all_shared(k->captured))) {
     struct once once = {k};
-    return flatten_if_any(f, c, k->result_type, call_once_body, &once);
+    const struct rep *value = flatten_if_any(f, c, k->result_type, call_once_body, &once);
+    closed_note_call(f, k, body, value);
+    return value;
   }
+  const struct rep *known = context_serial(c) ? closed_find_call(f, k, body) : NULL;
+  if (known) return known;
   return call_specialisation(f, c, k, !context_serial(c) && t.recursive);
 }
 
@@ -276,7 +282,9 @@ static const struct rep *closed_body(struct flattener *f, void *closure) {
 
 const struct rep *flatten_closed(struct flattener *f, struct context *c, const struct core *e) {
   struct each_closed closed = {e};
-  return flatten_if_any(f, c, ground(f, e->type), closed_body, &closed);
+  const struct rep *value = flatten_if_any(f, c, ground(f, e->type), closed_body, &closed);
+  closed_note(f, e, value);
+  return value;
 }
 
 /* _check(condition, "sentence", "detail", v, w) */

@@ -31,6 +31,34 @@ static void check_equal_lengths(struct flattener *f, const struct context *c,
   emit_assert(f, good, x, y, check_text(CHECK_EACH));
 }
 
+/* ---- element by element ---- */
+
+enum { MOST_PARTS = 8 };
+
+/* Whether the sources are lists whose elements are known one by one. */
+static bool are_parts(const struct flattener *f, const struct context *c, const struct core *e,
+                      const struct rep *const *sources) {
+  if (!f->apart || !context_serial(c) || e->as.each.sieve) return false;
+  for (size_t i = 0; i < e->as.each.count; i++) {
+    if (sources[i]->part_count == 0 || sources[i]->part_count > MOST_PARTS ||
+        sources[i]->part_count != sources[0]->part_count)
+      return false;
+  }
+  return true;
+}
+
+static const struct rep *each_of_parts(struct flattener *f, struct context *c,
+                                       const struct core *e, const struct rep *const *sources) {
+  const uint32_t count = sources[0]->part_count;
+  const struct rep **values = arena_alloc(f->arena, count * sizeof *values);
+  for (uint32_t k = 0; k < count; k++) {
+    for (size_t i = 0; i < e->as.each.count; i++)
+      bind_pattern(f, c, e->as.each.generators[i].pattern, sources[i]->parts[k]);
+    values[k] = flatten(f, c, e->as.each.body);
+  }
+  return list_of(f, c, ground(f, e->type), values, count);
+}
+
 const struct rep *flatten_each(struct flattener *f, struct context *c, const struct core *e) {
   const size_t n = e->as.each.count;
   const struct rep **sources = arena_alloc(f->arena, n * sizeof *sources);
@@ -38,6 +66,7 @@ const struct rep *flatten_each(struct flattener *f, struct context *c, const str
     sources[i] = flatten(f, c, e->as.each.generators[i].source);
     if (sources[i]->kind != REP_PULLED) sources[i] = rep_plain(f, c, sources[i]);
   }
+  if (are_parts(f, c, e, sources)) return each_of_parts(f, c, e, sources);
   for (size_t i = 1; i < n; i++) check_equal_lengths(f, c, sources[0], sources[i]);
   for (size_t i = 0; i < n; i++) sources[i] = rep_plain(f, c, sources[i]);
   const struct rep *s = sources[0];

@@ -10,6 +10,7 @@
 struct explanation {
   const char *text;  /* with the end of the line, but ... */
   uint32_t function; /* ... for one of these: 0: it is not about one */
+  uint32_t within;   /* the function whose code it is about */
 };
 
 static const char *located(struct flattener *f, const struct source *source, uint32_t offset,
@@ -20,7 +21,7 @@ static const char *located(struct flattener *f, const struct source *source, uin
 
 static void add_explanation(struct flattener *f, const char *text, uint32_t function) {
   struct explanation *x = arena_alloc(f->arena, sizeof *x);
-  *x = (struct explanation){text, function};
+  *x = (struct explanation){text, function, f->making};
   *array_push(f->arena, &f->explanations) = x;
 }
 
@@ -64,11 +65,19 @@ static const char *finished(struct flattener *f, const struct explanation *x) {
                       f->made_functions.items[x->function].unmarked);
 }
 
+/* Whether it is about code that only procedures have: users wrote that once. */
+static bool is_of_procedures(const struct explanation *x, const bool *only) {
+  return only[x->within] || (x->function != 0 && only[x->function]);
+}
+
 /* Writes each line once, also where one body became several functions. */
 void write_explanations(struct flattener *f) {
   struct table written;
   table_begin(&written, f->arena);
+  if (!f->options->explain) return;
+  const bool *only = procedures_only(f);
   for (size_t i = 0; i < f->explanations.count; i++) {
+    if (is_of_procedures(f->explanations.items[i], only)) continue;
     const char *line = finished(f, f->explanations.items[i]);
     if (!table_add(&written, intern_name(&f->session->names, line, strlen(line)))) continue;
     fputs(line, f->options->explain);

@@ -153,6 +153,8 @@ static const struct rep *flatten_expression_node(struct flattener *f, struct con
 
 const struct rep *flatten(struct flattener *f, struct context *c, const struct core *e) {
   const struct present before = f->at;
+  const struct rep *known = closed_find(f, c, e);
+  if (known) return known;
   set_present(f, e);
   const struct rep *r = flatten_expression_node(f, c, e);
   f->at = before;
@@ -172,6 +174,7 @@ static void begin_flat_function(struct flattener *f) {
   f->wanted.items = NULL;
   f->wanted.count = f->wanted.capacity = 0;
   f->block = NULL;
+  f->closed = NULL;
   f->expanded = 0;
   f->parameters = NULL;
   f->at = (struct present){0};
@@ -260,7 +263,7 @@ static struct flat_block *begin_flat_loop(struct flattener *f, const struct spec
 static void loop_procedure_body(struct flattener *f, const struct specialisation *v,
                                 const struct loop_parameters *p, struct vars *results) {
   const struct rep *argument = rep_pair(f, p->captured, p->state);
-  rep_columns(rep_physical(f, &f->serial, procedure_call(f, v, argument)), results);
+  rep_columns(rep_physical(f, &f->serial, procedure_viewed(f, v, argument)), results);
 }
 
 static void make_loop(struct flattener *f, const struct specialisation *v) {
@@ -285,6 +288,8 @@ static void make_loop(struct flattener *f, const struct specialisation *v) {
 
 static void make_specialisation(struct flattener *f, size_t number) {
   const struct specialisation v = f->specialisations.items[number];
+  f->apart = v.apart;
+  f->making = v.function;
   if (v.loop) {
     make_loop(f, &v);
     return;
@@ -307,7 +312,7 @@ static void make_specialisation(struct flattener *f, size_t number) {
   struct context *c = v.lifted ? &lifted : &f->serial;
   const struct rep *result;
   if (procedure_takes_views(&v)) {
-    result = procedure_call(f, &v, argument);
+    result = procedure_viewed(f, &v, argument);
   } else if (v.lambda) {
     bind_captured(f, c, v.lambda->captured_count, v.lambda->captured, argument->left);
     bind_pattern(f, c, v.lambda->parameter, v.captured ? argument->right : argument);

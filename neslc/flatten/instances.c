@@ -125,6 +125,7 @@ struct attempt {
   struct flat_block *lifted; /* the code that makes their values for each instance */
   const struct rep *inputs;  /* these values in the function */
   struct outline outline;
+  struct closed_values closed;
 };
 
 static void find_attempt_values(struct attempt *t) {
@@ -173,10 +174,14 @@ static const struct rep *generate_attempt(struct attempt *t, const struct rep *v
   outline_begin(o, f, t->around);
   t->inputs = outline_input(o, values);
   bind_captured(f, &o->inside, t->captured.captured_count, t->captured.captured, t->inputs);
+  struct closed_values *const closed = f->closed;
   *trial = (struct trial){.outer = f->trial};
   f->trial = trial;
+  f->closed = &t->closed;
+  t->closed.block = f->block;
   const struct rep *value = flatten(f, &o->inside, t->body);
   f->trial = trial->outer;
+  f->closed = closed;
   return value;
 }
 
@@ -298,11 +303,18 @@ static void explain_inlined(const struct attempt *t, const char *why) {
 static const struct rep *generate_one(struct attempt *t) {
   struct flattener *f = t->f;
   struct trial *const trial = f->trial;
+  struct closed_values *const closed = f->closed;
+  const bool apart = f->apart;
   f->trial = NULL;
+  f->apart = true;
+  f->closed = &t->closed;
+  t->closed.outline = &t->outline;
   const struct rep *inputs = outline_one_input(&t->outline, t->inputs);
   bind_captured(f, &f->serial, t->captured.captured_count, t->captured.captured, inputs);
   const struct rep *one = flatten(f, &f->serial, t->body);
   f->trial = trial;
+  f->apart = apart;
+  f->closed = closed;
   restore_values(t);
   return one;
 }

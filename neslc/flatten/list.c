@@ -183,13 +183,10 @@ static const struct rep *list_elements(struct flattener *f, const struct context
   return rep_merge(f, sources, (unsigned)n, dest);
 }
 
-const struct rep *flatten_list(struct flattener *f, struct context *c, const struct core *e) {
-  struct nesl_value value;
-  if (literal_value(f, e, &value)) return rep_constant(f, &value);
-  const size_t n = e->as.list.count;
+const struct rep *list_of(struct flattener *f, const struct context *c, struct type *type,
+                          const struct rep *const *values, size_t n) {
   const struct rep **items = arena_alloc(f->arena, n * sizeof *items);
-  for (size_t i = 0; i < n; i++) items[i] = flatten(f, c, e->as.list.items[i]);
-  for (size_t i = 0; i < n; i++) items[i] = rep_physical(f, c, items[i]);
+  for (size_t i = 0; i < n; i++) items[i] = rep_physical(f, c, values[i]);
   const ir_var length = emit_int(f, (int64_t)n);
   const ir_var segdes = context_serial(c)
                             ? emit_one_segment(f, (int64_t)n)
@@ -199,8 +196,18 @@ const struct rep *flatten_list(struct flattener *f, struct context *c, const str
   if (n == 1) { /* one value for each instance is one for each element */
     elements = context_serial(c) ? as_element(f, items[0]) : items[0];
   } else {
-    struct type *element = type_of(ground(f, e->type))->part[0];
+    struct type *element = type_of(type)->part[0];
     elements = list_elements(f, c, element, items, n, segdes, seq_elements_one(f, r));
   }
-  return rep_sequence(f, segdes, c->one, elements, context_serial(c));
+  r = rep_sequence(f, segdes, c->one, elements, context_serial(c));
+  return f->apart && context_serial(c) ? rep_with_parts(f, r, items, (uint32_t)n) : r;
+}
+
+const struct rep *flatten_list(struct flattener *f, struct context *c, const struct core *e) {
+  struct nesl_value value;
+  if (literal_value(f, e, &value)) return rep_constant(f, &value);
+  const size_t n = e->as.list.count;
+  const struct rep **items = arena_alloc(f->arena, n * sizeof *items);
+  for (size_t i = 0; i < n; i++) items[i] = flatten(f, c, e->as.list.items[i]);
+  return list_of(f, c, ground(f, e->type), items, n);
 }

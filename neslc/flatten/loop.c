@@ -147,7 +147,8 @@ static uint32_t find_loop_function(struct flattener *f, const struct loop *loop,
                          .arguments = f->frame->arguments,
                          .argument_type = type,
                          .result_type = type};
-  return function_of_call(f, &k, captured, state, function != LOOP_SERIAL);
+  const bool serial = function == LOOP_SERIAL;
+  return function_of_call(f, &k, captured, state, !serial, serial && f->apart);
 }
 
 /* ---- parameters ---- */

@@ -195,12 +195,11 @@ static uint32_t output(struct outline *o, ir_var inner, uint32_t of) {
   return (uint32_t)o->outputs.count - 1;
 }
 
-/* Whether all variables of a value are of the code around. */
-static bool is_around(const struct outline *o, const struct rep *r) {
+bool outline_is_around(const struct outline *o, const struct rep *r) {
   switch ((enum rep_kind)r->kind) {
   case REP_NOTHING: return true;
   case REP_PAIR:
-  case REP_PULLED: return is_around(o, r->left) && is_around(o, r->right);
+  case REP_PULLED: return outline_is_around(o, r->left) && outline_is_around(o, r->right);
   case REP_SCALAR: return outline_from(o, r->v) == FROM_AROUND;
   case REP_SEQUENCE: break;
   }
@@ -208,9 +207,9 @@ static bool is_around(const struct outline *o, const struct rep *r) {
       (outline_from(o, r->start) != FROM_AROUND || outline_from(o, r->stride) != FROM_AROUND)) {
     return false;
   }
-  if (r->base) return outline_from(o, r->owner) == FROM_AROUND && is_around(o, r->base);
+  if (r->base) return outline_from(o, r->owner) == FROM_AROUND && outline_is_around(o, r->base);
   return outline_from(o, r->segdes) == FROM_AROUND &&
-         outline_from(o, r->outer) == FROM_AROUND && is_around(o, r->elements);
+         outline_from(o, r->outer) == FROM_AROUND && outline_is_around(o, r->elements);
 }
 
 static bool outputs_of(struct outline *o, const struct rep *r, uint32_t of);
@@ -225,7 +224,7 @@ static const char one_for_all[] =
     "has a value that is the same for all instances, and would be copied";
 
 static bool around_output(struct outline *o, const struct rep *r) {
-  return permitted(o, is_around(o, r), one_for_all);
+  return permitted(o, outline_is_around(o, r), one_for_all);
 }
 
 static bool one_output(struct outline *o, ir_var v, uint32_t of) {
@@ -236,7 +235,7 @@ static bool one_output(struct outline *o, ir_var v, uint32_t of) {
 
 static bool view_output(struct outline *o, const struct rep *r, uint32_t of) {
   return permitted(
-             o, is_around(o, r->base),
+             o, outline_is_around(o, r->base),
              "has a value that is a view of sequences that it made, and would be copied") &&
          one_output(o, r->owner, of);
 }

@@ -54,6 +54,16 @@ struct outline {
 
 /* Inputs for a value of the context around: the value that the body is generated with. */
 const struct rep *outline_input(struct outline *, const struct rep *);
+/* Whether all variables of a value are of the code around. */
+bool outline_is_around(const struct outline *, const struct rep *);
+/* Values that the body computes once for all instances (closed.c). */
+struct closed_values {
+  const struct outline
+      *outline; /* of the body that is its procedure now; NULL: they are noted */
+  const struct flat_block *block; /* of the body: values that belong to an arm are not noted */
+  ARRAY(const struct closed_value *) list;
+};
+
 /* Begins: makes the context inside, and then the block. */
 void outline_begin(struct outline *, struct flattener *, struct context *around);
 /* Separates the code into that around the call and that of the function. */

@@ -51,6 +51,10 @@ struct rep {
   const struct rep *elements; /* in a context with one instance for each element */
   bool series;                /* shared: the elements are start, start + stride ... */
   ir_var start, stride;
+  /* shared: its elements, values of the serial context, where code goes element by element;
+   * `part_count` of them, or 0 */
+  const struct rep *const *parts;
+  uint32_t part_count;
   /* SEQUENCE that is a view; never shared: */
   const struct rep *base; /* the sequences, not shared, not a view; NULL: no view */
   ir_var owner;           /* for each instance the index of its sequence in `base` */
@@ -137,6 +141,7 @@ struct specialisation {
   const struct derived *derived;    /* or NULL: eql, string ... for the type `argument` */
   const struct loop *loop;          /* or NULL; `global` is the function around it */
   bool lifted;
+  bool apart; /* of procedures: see `apart` of the flattener */
   struct type *argument, *result;
   uint32_t count;
   struct type **arguments;    /* ground, for the generic variables */
@@ -184,6 +189,7 @@ struct made_function {
 };
 
 struct trial;
+struct closed_values;
 struct explanation;
 
 struct flattener {
@@ -197,6 +203,7 @@ struct flattener {
   ARRAY(struct specialisation)
   specialisations; /* specialisation i is functions[i + 1]; functions[0] is the entry point */
   size_t made;     /* specialisations below this have bodies */
+  uint32_t making; /* the function under construction; of a body, that around it */
   struct origin_table origins;
   struct table derived; /* derive() */
   struct table traits;  /* struct global -> struct traits, where computed: traits.c */
@@ -220,12 +227,16 @@ struct flattener {
   ARRAY(ir_var)
   wanted;          /* results of operations whose failure is itself the check: not removable */
   size_t expanded; /* nodes of the bodies expanded in it */
+  /* The function is a procedure, or of one: it is executed for one instance by one thread. So
+   * apply-to-each over a list that is written out is code for each of its elements. */
+  bool apart;
   struct combining *combining; /* or NULL */
   struct present explained;    /* the last call of one */
   ARRAY(const struct superop *) superops;
   const struct name *pulled_name;    /* "_pulled" */
   ARRAY(const struct call *) pulled; /* the functions of pulled sequences */
   struct trial *trial;               /* instances.c; or NULL */
+  struct closed_values *closed;      /* closed.c; or NULL */
   struct table inlined;              /* bodies that are no functions, by expression: likewise */
   ARRAY(bool) needed;                /* scratch of outline.c, per variable */
   ARRAY(const struct explanation *) explanations; /* for options->explain */
@@ -312,6 +323,9 @@ const struct rep *rep_pulled(struct flattener *, uint32_t function, const struct
                              const struct rep *length);
 const struct rep *rep_sequence(struct flattener *, ir_var segdes, ir_var outer,
                                const struct rep *elements, bool shared);
+/* A shared sequence of which the elements are known one by one. */
+const struct rep *rep_with_parts(struct flattener *, const struct rep *,
+                                 const struct rep *const *parts, uint32_t count);
 const struct rep *rep_view(struct flattener *, const struct rep *base, ir_var owner);
 /* A shared sequence of which is known that it is a series: copies of it need not be gathered.
  */
@@ -321,6 +335,8 @@ const struct rep *rep_nothing(struct flattener *);
 /* Sets the elements of a sequence, where its descriptor is needed to compute them. */
 void rep_set_elements(struct flattener *, struct rep *sequence, const struct rep *elements);
 bool rep_all_shared(const struct rep *);
+/* Whether both are of one form and consist of the same variables. */
+bool rep_same(const struct rep *, const struct rep *);
 
 /* The lengths of a view's sequences; `one`: the descriptor of its context. */
 ir_var view_lengths(struct flattener *, const struct rep *view, ir_var one);
@@ -418,7 +434,7 @@ bool unfold_identity(struct flattener *, struct type *function, const struct rep
                      struct call *);
 /* The function for a call; `argument` and `captured` have the form of rep_argument. */
 uint32_t function_of_call(struct flattener *, const struct call *, const struct rep *captured,
-                          const struct rep *argument, bool lifted);
+                          const struct rep *argument, bool lifted, bool apart);
 /* Whether there is room for functions that the program does not need to have. */
 bool room_for_functions(const struct flattener *);
 /* A call of that function; in the serial context, of the one for one instance. `guarded`: it is
@@ -497,6 +513,9 @@ const struct rep *select_each(struct flattener *, struct context *, const struct
 const struct rep *flatten_split(struct flattener *, struct context *, const struct core *,
                                 ir_var flags);
 const struct rep *flatten_list(struct flattener *, struct context *, const struct core *);
+/* The list of n > 0 values of a context, of this ground type. */
+const struct rep *list_of(struct flattener *, const struct context *, struct type *,
+                          const struct rep *const *values, size_t n);
 const struct rep *flatten_apply(struct flattener *, struct context *, const struct core *);
 /* An application of a named function whose argument has been evaluated. */
 const struct rep *flatten_call(struct flattener *, struct context *, const struct core *,
@@ -560,11 +579,26 @@ const struct rep *apply_callee(struct flattener *, struct context *, struct call
 const struct rep *procedure_form(struct flattener *, const struct rep *);
 /* Gives the function of a lifted specialisation, which is marked, its procedure. */
 void procedure_link(struct flattener *, const struct specialisation *);
+/* Returns which functions only links to procedures lead to. */
+const bool *procedures_only(struct flattener *);
 /* Whether a specialisation is a procedure whose arguments contain views. It does nothing but
  * make sequences of them and call the one without: its result, from its parameters. */
 bool procedure_takes_views(const struct specialisation *);
-const struct rep *procedure_call(struct flattener *, const struct specialisation *,
+const struct rep *procedure_viewed(struct flattener *, const struct specialisation *,
                                  const struct rep *argument);
+
+/* ---- what a body computes once for all instances: closed.c ---- */
+
+/* Notes the value of an expression, or of a call, that is the same for all instances, while a
+ * body is generated that may become a function. */
+void closed_note(struct flattener *, const struct core *, const struct rep *value);
+void closed_note_call(struct flattener *, const struct call *, const struct core *body,
+                      const struct rep *value);
+/* While the procedure is generated: that value, if it is known around the call and its
+ * variables have the same values; else NULL. */
+const struct rep *closed_find(struct flattener *, const struct context *, const struct core *);
+const struct rep *closed_find_call(struct flattener *, const struct call *,
+                                   const struct core *body);
 
 /* ---- combinations: combine.c, combine-nodes.c ---- */
 

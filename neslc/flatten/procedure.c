@@ -68,14 +68,14 @@ void procedure_link(struct flattener *f, const struct specialisation *v) {
   const struct call k = call_of_specialisation(f, v);
   const struct rep *captured = v->captured ? procedure_form(f, v->captured) : NULL;
   const struct rep *argument = procedure_form(f, v->shape);
-  const uint32_t procedure = function_of_call(f, &k, captured, argument, false);
+  const uint32_t procedure = function_of_call(f, &k, captured, argument, false, true);
   f->functions.items[v->function].procedure = procedure;
 }
 
 /* ---- views ---- */
 
-const struct rep *procedure_call(struct flattener *f, const struct specialisation *v,
-                                 const struct rep *argument) {
+const struct rep *procedure_viewed(struct flattener *f, const struct specialisation *v,
+                                   const struct rep *argument) {
   if (v->loop) {
     const struct rep *captured = rep_argument(f, &f->serial, argument->left);
     bind_captured(f, &f->serial, v->loop->captured_count, v->loop->captured, captured);
@@ -85,4 +85,48 @@ const struct rep *procedure_call(struct flattener *f, const struct specialisatio
   k.captured = v->captured ? argument->left : NULL;
   k.argument = v->captured ? argument->right : argument;
   return call_specialisation(f, &f->serial, &k, false);
+}
+
+/* ---- what only links lead to ---- */
+
+struct reach {
+  struct flattener *f;
+  bool *reached;
+  ARRAY(uint32_t) waiting;
+};
+
+static void reach_function(struct reach *r, uint32_t function) {
+  if (r->reached[function]) return;
+  r->reached[function] = true;
+  *array_push(r->f->arena, &r->waiting) = function;
+}
+
+static void reach_calls(struct reach *r, const struct ir_block *b) {
+  for (uint32_t i = 0; i < b->count; i++) {
+    const struct ir_binding *x = &b->bindings[i];
+    if (x->form == IR_CALL) reach_function(r, x->as.callee);
+    if (x->form != IR_IF) continue;
+    reach_calls(r, x->as.arms.then);
+    reach_calls(r, x->as.arms.otherwise);
+  }
+}
+
+static const bool *reached_functions(struct flattener *f, bool links) {
+  struct reach r = {f, arena_alloc(f->arena, f->functions.count), {0}};
+  reach_function(&r, 0);
+  while (r.waiting.count > 0) {
+    const struct ir_function *function =
+        &f->functions.items[r.waiting.items[--r.waiting.count]];
+    reach_calls(&r, function->body);
+    if (links && ir_procedure(function) != IR_NO_PROCEDURE)
+      reach_function(&r, ir_procedure(function));
+  }
+  return r.reached;
+}
+
+const bool *procedures_only(struct flattener *f) {
+  const bool *called = reached_functions(f, false), *linked = reached_functions(f, true);
+  bool *only = arena_alloc(f->arena, f->functions.count);
+  for (size_t i = 0; i < f->functions.count; i++) only[i] = linked[i] && !called[i];
+  return only;
 }

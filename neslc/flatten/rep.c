@@ -64,6 +64,15 @@ void rep_set_elements(struct flattener *f, struct rep *sequence, const struct re
   if (elements) sequence->columns = sum_of_columns(f, 1, elements->columns);
 }
 
+const struct rep *rep_with_parts(struct flattener *f, const struct rep *shared,
+                                 const struct rep *const *parts, uint32_t count) {
+  struct rep *r = new_rep(f, REP_SEQUENCE);
+  *r = *shared;
+  r->parts = parts;
+  r->part_count = count;
+  return r;
+}
+
 const struct rep *rep_view(struct flattener *f, const struct rep *base, ir_var owner) {
   struct rep *r = new_rep(f, REP_SEQUENCE);
   r->base = base;
@@ -91,6 +100,23 @@ bool rep_all_shared(const struct rep *r) {
   case REP_SEQUENCE: return r->shared;
   }
   return false;
+}
+
+bool rep_same(const struct rep *a, const struct rep *b) {
+  if (a == b) return true;
+  if (a->kind != b->kind || a->shared != b->shared) return false;
+  switch ((enum rep_kind)a->kind) {
+  case REP_NOTHING: return true;
+  case REP_SCALAR: return a->v == b->v;
+  case REP_PAIR: return rep_same(a->left, b->left) && rep_same(a->right, b->right);
+  case REP_PULLED:
+    return a->function == b->function && rep_same(a->left, b->left) &&
+           rep_same(a->right, b->right);
+  case REP_SEQUENCE: break;
+  }
+  if ((a->base == NULL) != (b->base == NULL)) return false;
+  if (a->base) return a->owner == b->owner && rep_same(a->base, b->base);
+  return a->segdes == b->segdes && rep_same(a->elements, b->elements);
 }
 
 /* ---- descriptors ---- */

@@ -124,23 +124,6 @@ static void grow_tree(struct tree *t, struct context *c, const struct core *e) {
 
 /* ---- one call for several leaves ---- */
 
-static bool rep_same(const struct rep *a, const struct rep *b) {
-  if (a == b) return true;
-  if (a->kind != b->kind || a->shared != b->shared) return false;
-  switch ((enum rep_kind)a->kind) {
-  case REP_NOTHING: return true;
-  case REP_SCALAR: return a->v == b->v;
-  case REP_PAIR: return rep_same(a->left, b->left) && rep_same(a->right, b->right);
-  case REP_PULLED:
-    return a->function == b->function && rep_same(a->left, b->left) &&
-           rep_same(a->right, b->right);
-  case REP_SEQUENCE: break;
-  }
-  if ((a->base == NULL) != (b->base == NULL)) return false;
-  if (a->base) return a->owner == b->owner && rep_same(a->base, b->base);
-  return a->segdes == b->segdes && rep_same(a->elements, b->elements);
-}
-
 struct group {
   struct context *const *contexts; /* of the sources */
   struct merge_source *sources;    /* index and one are set: consecutive ranges of `dest` */

@@ -83,6 +83,10 @@ static const struct rep *emit_element(struct flattener *f, struct context *c,
   const struct rep *v = argument->left;
   if (v->kind == REP_PULLED) return element_of_pulled(f, c, argument, checked);
   const ir_var i = rep_each_scalar(f, c, argument->right);
+  int64_t number;
+  if (v->part_count > 0 && context_serial(c) && known_int(f, i, &number) && number >= 0 &&
+      number < v->part_count)
+    return v->parts[number];
   if (checked) {
     emit_check_range(f, i, emit_length_of(f, c, v), each_int(f, c, 0), check_text(CHECK_ELT));
   }

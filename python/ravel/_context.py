@@ -31,7 +31,8 @@ VALUES = {
     "threads": "0 (all) or more, at most 4096", "memory": "bytes, as 500M or 2GB; 0: a default",
     "time": "seconds; 0: no limit", "int": "64 or 32", "float": "64 or 32",
     "seed": "an int of 64 bits", "depth": "a number of calls; 0: a million",
-    "chunks": "auto, off or a number of instances", "spool": "bytes, as 64M; 0: a default; or no",
+    "chunks": "auto, off or a number of instances", "procedures": "auto, off or always",
+    "spool": "bytes, as 64M; 0: a default; or no",
     "optimise": "True or False", "kernels": "the name of a file", "profile": "True or False",
     "files": "True or False", "processes": "True or False", "compiler": "True or False",
     "check_overflow": "True or False"}

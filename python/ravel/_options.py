@@ -75,8 +75,8 @@ class options:  # pylint: disable=invalid-name
     """Options for what runs within: `with ravel.options(backend="cuda", memory="2GB"): ...`
 
     The names are those of `ravel_options_set` in ravel.h: backend, threads, memory, time,
-    int, float, seed, depth, chunks, spool, optimise, profile, files, processes, compiler,
-    kernels, check_overflow. What is not named stays as it is around. They hold for this thread
+    int, float, seed, depth, chunks, procedures, spool, optimise, profile, files, processes,
+    compiler, kernels, check_overflow. What is not named stays as it is around. They hold for this thread
     (or task of asyncio). Each set of options other than seed, time and depth has a context with threads and
     memory of its own, of which a few are kept; arrays of one are copied when they are used in
     another. With a seed random numbers begin anew at each `with`.

@@ -183,6 +183,27 @@ Test(parser, keeps_marks_of_rounds) {
   parsed_free(&p);
 }
 
+Test(parser, keeps_links_to_procedures) {
+  static const char text[] =
+      "FUNC FN {% instances shared -> each } {% procedure G } RET FUNC G "
+      "RET FUNC H {% procedure F "
+      "} RET FUNC I_ {% procedure H } {% instances shared -> each } RET";
+  struct parsed p;
+  parse_bytes_as(&p, text, strlen(text), classic);
+  cr_assert_not_null(p.program);
+  const struct vcode_function *f = p.program->functions;
+  cr_assert(f[0].instances && f[3].instances && !f[2].instances);
+  cr_expect_eq(f[0].instances->procedure_function, 1);
+  cr_expect_eq(f[3].instances->procedure_function, 2);
+  cr_expect(!f[0].is_procedure && f[1].is_procedure && f[2].is_procedure);
+  struct vcode_program *again = vcode_reparse(&p.arena, p.program, classic, &p.diags);
+  cr_assert_not_null(again);
+  cr_expect_null(vcode_difference(p.program, again));
+  ((struct vcode_instances *)(uintptr_t)again->functions[0].instances)->procedure_function = 2;
+  cr_expect_str_eq(vcode_difference(p.program, again), "a mark of instances");
+  parsed_free(&p);
+}
+
 /* Behind the name only. */
 Test(parser, marks_elsewhere_are_comments) {
   static const char text[] =
@@ -249,6 +270,22 @@ static const struct fault {
     {"FUNC P {% instances shared each 3 -> each } RET", 1, 33, {"no parameter 3", "has 3"}},
     {"FUNC P {% instances shared 99999999999 -> each } RET", 1, 28, {"no parameter", "has 2"}},
     {"FUNC P {% instances shared each -> each 2 } RET", 1, 41, {"no result 2", "has 2"}},
+    {"FUNC P {% instances shared -> each } {% procedure } RET",
+     1,
+     51,
+     {"procedure NAME", NULL}},
+    {"FUNC P {% instances shared -> each } {% procedure P P } RET",
+     1,
+     51,
+     {"procedure NAME", NULL}},
+    {"FUNC P {% instances shared -> each } {% procedure 5 } RET",
+     1,
+     51,
+     {"procedure NAME", NULL}},
+    {"FUNC P {% instances shared -> each }\n{% procedure BIGG } RET FUNC BIG RET",
+     1,
+     8,
+     {"the procedure of P, is never defined", "did you mean BIG?"}},
     {"FUNC P {% instances shared ) -> each } RET", 1, 28, {"each, shared", ")"}},
 };
 
@@ -476,6 +513,12 @@ Test(printer, marks_are_behind_the_name) {
   parser_check_printed(
       "FUNC FN {% instances shared each 1 shared -> each 0 } I INT O INT RET",
       "FUNC FN {% instances shared each 1 shared -> each 0 } I INT O INT\nRET\n");
+}
+
+Test(printer, links_are_behind_marks) {
+  parser_check_printed(
+      "FUNC P RET FUNC FN {% procedure P }{no mark} {% instances shared -> each } I O RET",
+      "FUNC P\nRET\n\nFUNC FN {% instances shared -> each } {% procedure P } I O\nRET\n");
 }
 
 Test(printer, widths_and_definitions_come_first) {

@@ -80,9 +80,8 @@ uint64_t chunk_bytes(const struct machine *m, const struct value *v) {
   return machine_size(m, &v->flat).bound * elem_info((enum cvl_elem)v->flat.elem)->bytes;
 }
 
-/* Returns the weight of a function's operands, or of their slices, for so many instances. */
-static double weight_of(const struct machine *m, uint32_t function, uint64_t instances,
-                        const struct value *operands) {
+double chunk_weight(const struct machine *m, uint32_t function, uint64_t instances,
+                    const struct value *operands) {
   const struct ir_instances *mark = m->program->functions[function].instances;
   double weight = (double)instances * sizeof(int64_t);
   for (uint32_t p = 1; p < m->code->functions[function].param_count; p++) {
@@ -155,7 +154,7 @@ static bool auto_wants(struct machine *m, uint32_t function, uint64_t instances,
   enum chunk_bound bound;
   const struct chunk_need *need = &m->needs[function];
   if (!m->backend->restart_peak) return false;
-  const double weight = weight_of(m, function, instances, operands);
+  const double weight = chunk_weight(m, function, instances, operands);
   /* Within a chunk a small call is a part of what is measured. */
   if (need->chunks == 0)
     return m->chunks.count == 0 || instances > FIRST_INSTANCES || weight > FIRST_BYTES;
@@ -299,7 +298,7 @@ uint64_t chunk_range(struct machine *parent, struct cut *cut, double *allowed) {
 
 uint64_t chunk_fitting(struct machine *m, struct cut *cut) {
   const struct value *slices = &m->stack[cut->frame.base];
-  cut->weight = weight_of(m, cut->function, cut->n, slices);
+  cut->weight = chunk_weight(m, cut->function, cut->n, slices);
   if (!is_auto(m) || cut->n == 1) return cut->n;
   const double allowed = weight_allowed(m, cut);
   if (cut->weight <= TOO_LARGE * allowed) return cut->n;

@@ -98,6 +98,8 @@ struct chunk_need {
                              chunk */
   struct chunk_line bytes;
   struct chunk_way alone, team; /* executed by the machine; by a thread of its team */
+  /* calls that native code is not tried for, since it has given up; and the next such number */
+  uint32_t native_rest, native_next;
 };
 
 /* Sizes of the operands of an instruction. */
@@ -318,6 +320,9 @@ void consumer_end(struct machine *);
 /* Returns whether a call of this function with at most so many instances is to be cut. */
 bool chunk_is_wanted(struct machine *, uint32_t function, uint64_t instances,
                      const struct value *operands);
+/* Returns the weight of a function's operands, or of their slices, for so many instances. */
+double chunk_weight(const struct machine *, uint32_t function, uint64_t instances,
+                    const struct value *operands);
 /* Returns the bytes that chunks of each of so many threads may need. */
 double chunk_share(const struct machine *, unsigned threads, enum chunk_bound *);
 /* Returns whether the rest of a cut is worth several threads. */

@@ -248,6 +248,7 @@ bool cut_start_chunk(struct machine *m, struct cut *cut, uint32_t *location) {
 }
 
 bool cut_begin_chunk(struct machine *m, struct cut *cut, uint32_t *location) {
+  procedures_look(m);
   /* The frame is replaced, which the history does not notice. */
   const struct machine_site site = {m->site, cut->location};
   if (cut->tail && !machine_settle(m, &site)) return false;
@@ -415,6 +416,12 @@ enum chunks_step chunks_call(struct machine *m, uint32_t location, const struct 
   const struct frame *frame = &m->frames[m->depth - 1];
   const struct value *slots = m->stack + frame->base;
   if (!m->program->functions[frame->function].instances) return CHUNKS_NEXT;
+  switch (procedure_call(m)) {
+  case PROCEDURE_DONE: return CHUNKS_END;
+  case PROCEDURE_FAILED: return CHUNKS_FAILED;
+  case PROCEDURE_NOT: break;
+  }
+  if (!m->chunks.possible) return CHUNKS_NEXT;
   if (distribute_forbids_cuts(m, frame->function)) return CHUNKS_NEXT;
   const struct cvl_size most = instances_of(m, &slots[0]);
   if (!distribute_is_wanted(m, frame->function, most.bound) &&

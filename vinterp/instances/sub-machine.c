@@ -84,6 +84,7 @@ static bool use_program(struct machine *s, const struct machine *parent) {
   sub_forget(s);
   s->program = parent->program;
   s->code = parent->code;
+  s->procedures = parent->procedures;
   s->measured = parent->measured;
   if (make_state(s, parent)) return true;
   sub_forget(s);
@@ -150,6 +151,9 @@ static bool sub_machine_begin(struct machine *s, struct machine *parent, const s
   s->site = 1;
   s->fuel = 0;
   chunks_begin_run(s);
+  procedure_calls_begin_run(s);
+  s->calls.possible = parent->calls.possible;
+  s->calls.spent = procedure_calls_spent(parent);
   if (!machine_reserve(s, &site, (uint64_t)f->slots + f->result_count) ||
       !machine_reserve_frame(s, &site) || !make_cut(s, of)) {
     return false;
@@ -204,6 +208,7 @@ void sub_close(struct machine *s, struct machine *parent, struct cut *cut) {
   cut->bound = s->chunks.cuts[0].bound;
   chunk_learn(parent, cut, &s->chunks.cuts[0]);
   chunk_adopt(parent, s);
+  procedure_calls_adopt(parent, s);
   if (s->profile) profile_add(parent->profile, s->profile);
   leave_context(s);
 }

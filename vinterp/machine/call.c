@@ -59,6 +59,7 @@ static void begin_run(struct machine *m, const struct run *r) {
   if (r->function) m->entry = *r->function;
   history_clear(&m->history);
   chunks_begin_run(m);
+  procedure_calls_begin_run(m);
   m->top = m->depth = 0;
   m->fuel = 0;
   m->seed = m->first_seed;

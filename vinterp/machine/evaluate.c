@@ -100,8 +100,10 @@ static enum step counted_run(struct machine *m, struct machine_program *p,
                              const struct task *t) {
   struct profile *profile = m->profile;
   const bool measured = m->measured, possible = m->chunks.possible;
+  const bool procedures = m->calls.possible;
   enum step step = STEP_FAULT;
   m->chunks.possible = possible && !t->repetition->uncut;
+  m->calls.possible = false; /* what native code does is not counted */
   m->profile = profile_new(m->heap, m->backend->name, true);
   m->measured = true;
   if (m->profile && machine_program_lower(m, p)) {
@@ -114,6 +116,7 @@ static enum step counted_run(struct machine *m, struct machine_program *p,
   m->profile = profile;
   m->measured = measured;
   m->chunks.possible = possible;
+  m->calls.possible = procedures;
   if (step == STEP_DONE && !machine_program_lower(m, p)) {
     machine_fail_beginning(m, p->program);
     return STEP_FAULT;

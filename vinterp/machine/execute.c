@@ -189,6 +189,7 @@ static inline enum step end_frame(struct machine *m, uint32_t n, uint32_t *locat
     const enum step step = leave_chunks(m, above, n, location);
     if (step != STEP_DONE) return step;
   }
+  if (m->depth == m->calls.depth) procedure_calls_end(m);
   bool ends_run = m->depth == 1;
   if (!ends_run) {
     if (m->chunks.pass != CHUNKS_RUN) path_return(m);
@@ -229,7 +230,7 @@ static enum step execute_leave(struct machine *m, const struct instruction *i,
 static inline enum step enter_at(struct machine *m, uint32_t function, uint32_t call,
                                  const struct frame *before, uint32_t *location) {
   const struct code_function *callee = &m->code->functions[function];
-  if (m->chunks.possible) {
+  if (m->chunks.possible || m->calls.possible) {
     *location = call;
     switch (chunks_call(m, *location, before)) {
     case CHUNKS_NEXT: break;
@@ -244,8 +245,7 @@ static inline enum step enter_at(struct machine *m, uint32_t function, uint32_t 
 
 static inline enum step execute_enter(struct machine *m, const struct instruction *i,
                                       const struct frame *before, uint32_t *location) {
-  const uint32_t call = m->chunks.possible ? site_at(m, i).location : 0;
-  return enter_at(m, i->as.callee, call, before, location);
+  return enter_at(m, i->as.callee, site_at(m, i).location, before, location);
 }
 
 enum step execute_entry(struct machine *m, uint32_t *location) {

@@ -15,6 +15,7 @@
  *
  *    In instances/:
  *    chunks.h             calls that are cut
+ *    procedures.h         calls that native code executes
  *    team.h               chunks on several threads
  *    sub-machine.c        the machine of such a thread
  *    distribute.c         calls that are distributed to processes
@@ -33,6 +34,7 @@
 #define RAVEL_MACHINE_PRIVATE_H
 
 #include "vinterp/instances/chunks.h"
+#include "vinterp/instances/procedures.h"
 #include "vinterp/instances/team.h"
 #include "vinterp/io/streams.h"
 #include "vinterp/machine.h"
@@ -58,6 +60,7 @@ struct machine_program {
   uint32_t *profile_rows;   /* for each function, if there is a profile */
   struct chunk_need *needs; /* for each function: what its chunks have needed so far */
   uint8_t *reach;           /* for each function (instances/reach.c) */
+  struct program_procedures *procedures; /* or NULL */
 };
 
 /* A result of a run that the consumer has taken. */
@@ -88,6 +91,7 @@ struct machine {
   uint32_t *profile_rows;
   struct chunk_need *needs;
   uint8_t *reach;
+  struct program_procedures *procedures;
 
   /* The current request of a caller. */
   struct diag_list *diags;
@@ -118,6 +122,7 @@ struct machine {
   struct history history; /* the instruction of each of the latest sites */
   int64_t fuel;           /* work left until limits are checked */
   struct chunks chunks;   /* calls that are cut */
+  struct procedure_calls calls;
 
   struct machine *alone; /* the machine that executes calls distributed to this process
                             (instances/distribute.c), or NULL */

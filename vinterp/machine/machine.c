@@ -2,6 +2,7 @@
 #include "vinterp/machine/machine-private.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 enum {
   DEFAULT_DEPTH = 1000000,
@@ -17,6 +18,18 @@ struct machine_options machine_default_options(void) {
                                   .out = stdout,
                                   .err = stderr,
                                   .in = stdin};
+}
+
+bool machine_procedures_named(const char *name, enum machine_procedures *found) {
+  static const char *const names[] = {[MACHINE_PROCEDURES_AUTO] = "auto",
+                                      [MACHINE_PROCEDURES_OFF] = "off",
+                                      [MACHINE_PROCEDURES_ALWAYS] = "always"};
+  for (unsigned k = 0; k < sizeof names / sizeof *names; k++) {
+    if (strcmp(name, names[k]) != 0) continue;
+    *found = (enum machine_procedures)k;
+    return true;
+  }
+  return false;
 }
 
 static struct machine *fail_new(struct machine *m, struct diag_list *diags, const char *why) {
@@ -84,6 +97,7 @@ struct machine *machine_new(const struct machine_options *options, struct diag_l
   }
   m->store = (struct value_store){m->backend, m->context, m->heap};
   chunks_init(m);
+  procedure_calls_init(m);
   if (!team_init(m)) return fail_new(m, diags, "out of memory");
   return m;
 }

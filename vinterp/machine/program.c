@@ -53,7 +53,8 @@ struct machine_program *machine_program_new(struct machine *m,
                                             const struct ir_program *program) {
   struct machine_program *p = heap_alloc(m->heap, sizeof *p);
   if (p) *p = (struct machine_program){.program = program};
-  if (p && machine_program_lower(m, p) && make_needs(m, p) && fused_new(m, program, &p->fused))
+  if (p && machine_program_lower(m, p) && make_needs(m, p) &&
+      fused_new(m, program, &p->fused) && program_procedures_new(m, program, &p->procedures))
     return p;
   machine_program_free(m, p);
   machine_fail_beginning(m, program);
@@ -65,6 +66,7 @@ void machine_program_free(struct machine *m, struct machine_program *p) {
   team_forget(m);
   distribute_forget(m);
   fused_free(m, p->fused);
+  program_procedures_free(m, p->procedures);
   code_free(p->code, &m->store);
   free_rows(m, p);
   heap_free(m->heap, p->needs, p->program->function_count * sizeof *p->needs);
@@ -82,6 +84,7 @@ void machine_program_use(struct machine *m, const struct machine_program *p) {
   m->profile_rows = p->profile_rows;
   m->needs = p->needs;
   m->reach = p->reach;
+  m->procedures = p->procedures;
 }
 
 bool machine_fail_beginning(struct machine *m, const struct ir_program *program) {

@@ -18,6 +18,12 @@ struct row_cuts {
   struct cut_counts counts;            /* sums of all chunks */
 };
 
+/* Calls of a function that native code has executed, and those that it has given up. */
+struct row_native {
+  uint64_t calls, instances, given_up;
+  double seconds; /* of both */
+};
+
 /* A function, or a superoperator. */
 struct row {
   const char *name; /* for a superoperator the full description: "OP3 split: pack: v * w" */
@@ -25,6 +31,7 @@ struct row {
   uint64_t calls;
   struct counts counts;
   struct row_cuts cuts; /* for a function: its calls that were cut */
+  struct row_native native;
 };
 
 /* Rows by name; row 0 is "(other)". */
@@ -106,6 +113,7 @@ static void clear_rows(struct rows *rows) {
     rows->list.items[i].calls = 0;
     rows->list.items[i].counts = (struct counts){0};
     rows->list.items[i].cuts = (struct row_cuts){0};
+    rows->list.items[i].native = (struct row_native){0};
   }
 }
 
@@ -177,6 +185,15 @@ void profile_cut(struct profile *p, uint32_t function, const struct cut_counts *
   cuts->bound[bound]++;
 }
 
+void profile_procedure(struct profile *p, uint32_t function, uint64_t instances, double seconds,
+                       bool done) {
+  struct row_native *native = &p->functions.list.items[function].native;
+  native->calls += done;
+  native->instances += done ? instances : 0;
+  native->given_up += !done;
+  native->seconds += seconds;
+}
+
 static uint64_t steps_of(const struct profile_entry *e) {
   if (!opcode_class_info(opcode_info(e->op)->klass)->log_steps) return 1;
   uint64_t steps = 0;
@@ -218,10 +235,18 @@ static void add_cuts(struct row_cuts *to, const struct row_cuts *x) {
   for (unsigned k = 0; k < CHUNK_BOUNDS; k++) to->bound[k] += x->bound[k];
 }
 
+static void add_native(struct row_native *to, const struct row_native *x) {
+  to->calls += x->calls;
+  to->instances += x->instances;
+  to->given_up += x->given_up;
+  to->seconds += x->seconds;
+}
+
 static void add_row(struct row *to, const struct row *x) {
   to->calls += x->calls;
   machine_profile_add(&to->counts, &x->counts);
   add_cuts(&to->cuts, &x->cuts);
+  add_native(&to->native, &x->native);
 }
 
 static void add_functions(struct profile *to, const struct profile *x) {
@@ -420,6 +445,27 @@ static void print_cuts(const struct profile *p, FILE *out) {
   }
 }
 
+static bool was_native(const struct row *row) {
+  return row->native.calls + row->native.given_up > 0;
+}
+
+/* Prints a line for each function whose calls native code has executed, or given up. */
+static void print_native(const struct profile *p, FILE *out) {
+  bool title = false;
+  for (uint32_t i = 0; i < p->functions.list.count; i++) {
+    const struct row *row = &p->functions.list.items[i];
+    const struct row_native *n = &row->native;
+    if (!was_native(row)) continue;
+    if (!title) {
+      fprintf(out, "\n%-28s %12s %12s %12s %12s\n", "procedures", "calls", "instances",
+              "seconds", "given up");
+    }
+    title = true;
+    fprintf(out, "%-28s %12llu %12llu %12.6f %12llu\n", row->name, (unsigned long long)n->calls,
+            (unsigned long long)n->instances, n->seconds, (unsigned long long)n->given_up);
+  }
+}
+
 /* The tables in the order in which they are printed. */
 enum { OPCODE_TABLE, SUPEROP_TABLE, FUNCTION_TABLE, TABLES };
 
@@ -459,6 +505,7 @@ static void print_tables(const struct profile *p, FILE *out, const struct lines 
     print_device(p, out);
     print_sent(p, out);
     print_cuts(p, out);
+    print_native(p, out);
     return;
   }
   fprintf(out,
@@ -475,6 +522,7 @@ static void print_tables(const struct profile *p, FILE *out, const struct lines 
     print_table(p, out, "superoperator", &tables[SUPEROP_TABLE]);
   print_table(p, out, "function (without callees)", &tables[FUNCTION_TABLE]);
   print_cuts(p, out);
+  print_native(p, out);
 }
 
 /* ---- JSON ---- */
@@ -554,6 +602,25 @@ static void json_cuts(const struct profile *p, FILE *out) {
   fputs("]", out);
 }
 
+static void json_native(const struct profile *p, FILE *out) {
+  const char *separator = "";
+  fputs(",\n \"procedures\": [", out);
+  for (uint32_t i = 0; i < p->functions.list.count; i++) {
+    const struct row *row = &p->functions.list.items[i];
+    const struct row_native *n = &row->native;
+    if (!was_native(row)) continue;
+    fprintf(out, "%s\n  {\"name\": ", separator);
+    json_string(out, row->name);
+    fprintf(out, ", \"calls\": %llu, \"instances\": %llu, \"given_up\": %llu, ",
+            (unsigned long long)n->calls, (unsigned long long)n->instances,
+            (unsigned long long)n->given_up);
+    json_number(out, "seconds", n->seconds);
+    fputs("}", out);
+    separator = ",";
+  }
+  fputs("]", out);
+}
+
 /* Prints the same keys for every back end. */
 static void json_device(const struct profile *p, FILE *out) {
   const struct cvl_statistics *s = &p->statistics;
@@ -589,6 +656,7 @@ static void print_json(const struct profile *p, FILE *out, const struct lines *t
   fprintf(out, ", \"peak_bytes\": %llu,\n", (unsigned long long)p->statistics.peak_bytes);
   json_device(p, out);
   json_cuts(p, out);
+  json_native(p, out);
   if (!p->instructions) {
     fputs("}\n", out);
     return;

@@ -11,6 +11,9 @@
  * instances of the smallest and the largest chunk, most bytes that one needed, and what
  * limited their size.
  *
+ * Each function with batch calls that native code has executed, or given up, has a line.
+ * Instructions of such calls are not counted.
+ *
  * A superoperator has a row for each way in which it was executed, since it depends on the
  * number of segments which nodes compiled functions leave to others.
  */
@@ -88,6 +91,9 @@ struct cut_counts {
 /* Counts such a call of the function; `bound` is that of its last chunk. */
 void profile_cut(struct profile *, uint32_t function, const struct cut_counts *,
                  enum chunk_bound);
+/* Counts a batch call of the function that native code has executed (`done`), or given up. */
+void profile_procedure(struct profile *, uint32_t function, uint64_t instances, double seconds,
+                       bool done);
 /* Adds the counts of the second profile, which is of the same program, and clears that. */
 void profile_add(struct profile *, struct profile *);
 /* Adds the wall-clock time of a run; the statistics of its back end are those of all runs so

@@ -65,13 +65,16 @@ static const char *fixture_with_positions(struct arena *arena, const char *text)
   return copy;
 }
 
+struct ir_program *program_of_let(struct arena *arena, const char *text,
+                                  struct diag_list *diags) {
+  text = fixture_with_positions(arena, text);
+  return ir_parse(arena, "test.ir", text, strlen(text), diags);
+}
+
 static struct ir_program *fixture_load(const char *text, const struct machine_options *options,
                                        enum form form, struct arena *arena,
                                        struct diag_list *diags) {
-  if (form == LET_FORM) {
-    text = fixture_with_positions(arena, text);
-    return ir_parse(arena, "test.ir", text, strlen(text), diags);
-  }
+  if (form == LET_FORM) return program_of_let(arena, text, diags);
   struct vcode_program *vcode =
       vcode_parse(arena, "test.vcode", text, strlen(text), options->widths, diags);
   struct ir_program *program = vcode ? ir_build(arena, vcode, options->widths, diags) : NULL;

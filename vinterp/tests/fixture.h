@@ -42,6 +42,8 @@ struct ir_program *program_of(struct arena *, const char *text, struct widths,
 /* Does the same; the entry is the last function, since MAIN may not have parameters. */
 struct ir_program *program_of_last(struct arena *, const char *text, struct widths,
                                    struct diag_list *);
+/* Reads text of the let-form, as run_let_text does. */
+struct ir_program *program_of_let(struct arena *, const char *text, struct diag_list *);
 /* Returns whether the run ended in one error that contains the texts in this order, and
  * printed nothing. */
 bool failed_with(const struct ran *, const char *const *texts);

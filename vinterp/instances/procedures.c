@@ -1,0 +1,286 @@
+/* procedures.c - see procedures.h. */
+#include "vinterp/instances/procedures.h"
+
+#include "base/check.h"
+#include "procedures/procedures.h"
+#include "vinterp/machine/machine-private.h"
+
+/* In seconds: batch calls that have taken so long, or will, are worth printing procedures;
+ * calls that have taken so long, compiling them. */
+static const double print_after = 2e-3, compile_after = 50e-3;
+/* The least time of a word of operands. */
+static const double seconds_of_word = 10e-9;
+/* After code of a function has given up, so many of its calls are not tried, and twice as many
+ * after each time. */
+enum { REST_FIRST = 1, REST_MOST = 1 << 10 };
+
+enum procedures_stage { STAGE_WATCHED, STAGE_NONE, STAGE_PRINTED, STAGE_READY };
+
+/* Sub-machines read it. Only their parent's thread, when they are idle, goes beyond WATCHED. */
+struct program_procedures {
+  struct arena arena;
+  struct procedures all;
+  struct cvl_procedure_code *code;
+  _Atomic int stage; /* enum procedures_stage */
+};
+
+static const struct cvl_procedures *table_of(const struct machine *m) {
+  return m->backend->procedures;
+}
+
+/* ---- time ---- */
+
+void procedure_calls_init(struct machine *m) {
+  m->calls.possible = table_of(m) && m->options.procedures != MACHINE_PROCEDURES_OFF &&
+                      m->options.compile != CVL_COMPILE_NONE;
+}
+
+void procedure_calls_begin_run(struct machine *m) {
+  m->calls.depth = 0;
+}
+
+double procedure_calls_spent(const struct machine *m) {
+  return m->calls.spent + (m->calls.depth ? machine_clock() - m->calls.begun : 0);
+}
+
+/* The parent's own time includes that of its sub-machines if it measures a call now. */
+void procedure_calls_adopt(struct machine *parent, const struct machine *sub) {
+  const double spent = procedure_calls_spent(sub);
+  if (parent->calls.depth == 0 && spent > parent->calls.spent) parent->calls.spent = spent;
+}
+
+static void begin_timing(struct machine *m) {
+  if (m->calls.depth) return;
+  m->calls.depth = m->depth;
+  m->calls.begun = machine_clock();
+}
+
+void procedure_calls_end(struct machine *m) {
+  m->calls.spent += machine_clock() - m->calls.begun;
+  m->calls.depth = 0;
+}
+
+/* ---- a program ---- */
+
+static bool has_lifted(const struct ir_program *program) {
+  for (uint32_t f = 0; f < program->function_count; f++) {
+    if (program->functions[f].instances) return true;
+  }
+  return false;
+}
+
+bool program_procedures_new(struct machine *m, const struct ir_program *program,
+                            struct program_procedures **out) {
+  *out = NULL;
+  if (!m->calls.possible || !has_lifted(program)) return true;
+  struct program_procedures *p = heap_alloc(m->heap, sizeof *p);
+  if (!p) return false;
+  *p = (struct program_procedures){.stage = STAGE_WATCHED};
+  arena_init(&p->arena, m->heap);
+  *out = p;
+  return true;
+}
+
+void program_procedures_free(struct machine *m, struct program_procedures *p) {
+  if (!p) return;
+  if (p->code) table_of(m)->discard(m->context, p->code);
+  arena_free(&p->arena);
+  heap_free(m->heap, p, sizeof *p);
+}
+
+/* Returns false also without memory. */
+static bool procedures_print(struct machine *m, struct program_procedures *p) {
+  struct memory_guard guard;
+  memory_guard_begin(&guard);
+  if (setjmp(guard.jump)) return false;
+  const bool printed = procedures_make(&p->arena, m->program, &p->all);
+  memory_guard_end(&guard);
+  return printed;
+}
+
+static void print_and_prepare(struct machine *m, struct program_procedures *p) {
+  if (procedures_print(m, p))
+    p->code = table_of(m)->prepare(m->context, p->all.text, p->all.length);
+  atomic_store(&p->stage, p->code ? STAGE_PRINTED : STAGE_NONE);
+  if (!p->code) arena_free(&p->arena);
+}
+
+/* ---- when ---- */
+
+static bool does_not_measure(const struct machine *m) {
+  return m->options.compile == CVL_COMPILE_ALL ||
+         m->options.procedures == MACHINE_PROCEDURES_ALWAYS;
+}
+
+static enum cvl_procedure_wish procedures_wish(const struct machine *m) {
+  if (m->options.procedures == MACHINE_PROCEDURES_ALWAYS) return CVL_PROCEDURES_WAIT;
+  const bool pays = does_not_measure(m) || procedure_calls_spent(m) >= compile_after;
+  return pays ? CVL_PROCEDURES_COMPILE : CVL_PROCEDURES_LOOK;
+}
+
+static bool procedures_pay_printing(struct machine *m, uint32_t function, uint64_t instances,
+                                    const struct value *slots) {
+  if (does_not_measure(m)) return true;
+  const double words = chunk_weight(m, function, instances, slots) / sizeof(int64_t);
+  return procedure_calls_spent(m) + seconds_of_word * words >= print_after;
+}
+
+/* Whether the code is there. */
+static bool procedures_ready(struct machine *m, struct program_procedures *p) {
+  if (atomic_load(&p->stage) == STAGE_READY) return true;
+  if (atomic_load(&p->stage) != STAGE_PRINTED) return false;
+  if (!table_of(m)->ready(m->context, p->code, procedures_wish(m))) return false;
+  atomic_store(&p->stage, STAGE_READY);
+  return true;
+}
+
+void procedures_look(struct machine *m) {
+  if (m->procedures && m->calls.possible) (void)procedures_ready(m, m->procedures);
+}
+
+/* ---- a call ---- */
+
+/* The slots of a frame are given to the back end as they are. */
+_Static_assert(sizeof(struct value) == sizeof(struct cvl_value), "a value is a flat one");
+
+struct batch {
+  uint32_t function;
+  uint64_t instances;
+  const struct cvl_procedure *procedure;
+  struct value *slots;
+  const struct cvl_value *operands; /* without the descriptor of the instances */
+};
+
+static struct cvl_size extent_of(const struct machine *m, const struct cvl_value *v) {
+  const bool segdes = v->form == CVL_SEGDES || v->form == CVL_ONE_SEGMENT;
+  return segdes ? machine_count(m, v) : machine_size(m, v);
+}
+
+/* Returns the elements or segments that a value is to have. */
+static uint64_t extent_wanted(const struct machine *m, const struct batch *b, uint32_t size,
+                              const struct cvl_value *values) {
+  return size == CVL_PROCEDURE_EACH ? b->instances : machine_size(m, &values[size]).bound;
+}
+
+/* Whether values have the sizes that the procedure says; nothing may be deferred. Calls with
+ * others are executed in another way, which reports what is wrong. */
+static bool sizes_agree(const struct machine *m, const struct batch *b, const uint32_t *sizes,
+                        uint32_t count, const struct cvl_value *values) {
+  for (uint32_t k = 0; k < count; k++) {
+    const struct cvl_size size = extent_of(m, &values[k]);
+    if (size.symbol) return false;
+    if (sizes[k] == CVL_PROCEDURE_SHARED) continue;
+    if (size.bound != extent_wanted(m, b, sizes[k], values)) return false;
+  }
+  return true;
+}
+
+static bool is_executable(const struct machine *m, const struct batch *b) {
+  const struct cvl_value *first = &b->slots[0].flat;
+  return machine_count(m, first).bound == 1 && b->instances > 0 &&
+         sizes_agree(m, b, b->procedure->params, b->procedure->param_count, b->operands);
+}
+
+/* Whether the call is to be tried. */
+static bool procedure_is_wanted(struct machine *m, const struct batch *b) {
+  struct chunk_need *need = &m->needs[b->function];
+  if (!is_executable(m, b)) return false;
+  if (m->options.procedures == MACHINE_PROCEDURES_ALWAYS) return true;
+  if (need->native_rest > 0) {
+    need->native_rest--;
+    return false;
+  }
+  return table_of(m)->suits(m->context, b->procedure, b->instances, b->operands);
+}
+
+static void note_try(struct machine *m, const struct batch *b, bool done, double seconds) {
+  struct chunk_need *need = &m->needs[b->function];
+  const uint32_t next = need->native_next ? need->native_next : REST_FIRST;
+  need->native_rest = done ? 0 : next;
+  need->native_next = done ? 0 : next < REST_MOST ? 2 * next : next;
+  if (m->profile)
+    profile_procedure(m->profile, m->profile_rows[b->function], b->instances, seconds, done);
+}
+
+/* Releases the operands, after the results have been made. */
+static void procedure_deliver(struct machine *m, const struct batch *b,
+                              const struct cvl_value *results) {
+  const struct code_function *f = &m->code->functions[b->function];
+  invariant(sizes_agree(m, b, b->procedure->results, b->procedure->result_count, results));
+  for (uint32_t k = 0; k < f->param_count; k++) value_release(&m->store, &b->slots[k]);
+}
+
+/* Empties the slots of results that have not been made. */
+static void procedure_forget(struct machine *m, const struct batch *b) {
+  const struct code_function *f = &m->code->functions[b->function];
+  for (uint32_t k = 0; k < f->result_count; k++) b->slots[f->slots + k].form = CVL_NOTHING;
+}
+
+static void write_event(struct machine *m, const struct batch *b,
+                        const struct machine_site *site, double begin) {
+  char line[512];
+  const struct debug_info info = code_debug_info(m->code, site->location);
+  const char *name = m->program->functions[b->function].name->text;
+  machine_describe_location(m, &info, line, sizeof line);
+  const struct trace_event event = {.name = name,
+                                    .category = "procedure",
+                                    .line = line,
+                                    .function = name,
+                                    .elements = b->instances,
+                                    .begin = begin,
+                                    .duration = machine_clock() - begin};
+  trace_write(m->trace, &event);
+}
+
+/* Waits for earlier work, so that a fault in it comes first. */
+static enum procedure_call procedure_execute(struct machine *m, const struct batch *b) {
+  struct cvl_value *results = &b->slots[m->code->functions[b->function].slots].flat;
+  const struct machine_site first = {m->site, m->code->functions[b->function].entry};
+  struct machine_site site;
+  bool done = false;
+  if (!machine_settle(m, &first) || !machine_next_site(m, first.location, &site))
+    return PROCEDURE_FAILED;
+  const double begin = m->profile || m->trace ? machine_clock() : 0;
+  if (!table_of(m)->run(m->context, site.number, m->procedures->code, b->procedure,
+                        b->instances, b->operands, results, &done)) {
+    procedure_forget(m, b);
+    machine_backend_fault(m, &site);
+    return PROCEDURE_FAILED;
+  }
+  note_try(m, b, done, m->profile ? machine_clock() - begin : 0);
+  if (!done) {
+    procedure_forget(m, b);
+    return PROCEDURE_NOT;
+  }
+  procedure_deliver(m, b, results);
+  if (m->trace) write_event(m, b, &site, begin);
+  return PROCEDURE_DONE;
+}
+
+/* Whether procedures may execute calls now: not in a search for a fault. */
+static bool procedures_are_possible(const struct machine *m) {
+  return m->calls.possible && m->procedures && m->chunks.pass == CHUNKS_RUN &&
+         atomic_load(&m->procedures->stage) != STAGE_NONE;
+}
+
+enum procedure_call procedure_call(struct machine *m) {
+  if (!procedures_are_possible(m)) return PROCEDURE_NOT;
+  const struct frame *frame = &m->frames[m->depth - 1];
+  struct program_procedures *p = m->procedures;
+  struct value *slots = m->stack + frame->base;
+  const struct cvl_size instances = machine_size(m, &slots[0].flat);
+  struct batch b = {.function = frame->function,
+                    .instances = instances.bound,
+                    .slots = slots,
+                    .operands = &slots[1].flat};
+  if (instances.symbol) return PROCEDURE_NOT;
+  if (!m->sub && atomic_load(&p->stage) == STAGE_WATCHED &&
+      procedures_pay_printing(m, b.function, b.instances, slots))
+    print_and_prepare(m, p);
+  if (!procedures_ready(m, p)) {
+    begin_timing(m);
+    return PROCEDURE_NOT;
+  }
+  b.procedure = p->all.of[b.function];
+  return b.procedure && procedure_is_wanted(m, &b) ? procedure_execute(m, &b) : PROCEDURE_NOT;
+}
