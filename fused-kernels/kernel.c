@@ -1,6 +1,7 @@
 /* kernel.c - the rules of kernels, and their text. */
 #include "fused-kernels/kernel.h"
 
+#include "base/number.h"
 #include "fused-kernels/emit-expression.h"
 
 #include <string.h>
@@ -28,7 +29,8 @@ bool kernel_writes(const struct kernel_statement *s) {
 struct ruling {
   struct arena *arena;
   const struct kernel *k;
-  bool *known;      /* of every value: a statement before this one defines it */
+  bool *defined;    /* of every value: a statement before this one defines it, */
+  bool *known;      /* and it may be read */
   bool *carried;    /* of every value: it is one of the loop */
   uint32_t *writes; /* of every value of the superoperator: statements that make it */
   uint32_t first;   /* the loop begins here, if there is one */
@@ -196,15 +198,16 @@ static const char *statement_fault(struct ruling *r, uint32_t k) {
       (s->kind <= KERNEL_RUN || s->kind == KERNEL_CARRY || s->kind == KERNEL_NEXT))
     return broken(r, k, "it defines no value, or should define none");
   if (s->value == SUPEROP_NONE) return NULL;
-  if (s->value >= r->k->values || r->known[s->value] || r->k->types[s->value] != s->type)
+  if (s->value >= r->k->values || r->defined[s->value] || r->k->types[s->value] != s->type)
     return broken(r, k, "its value is not new, or of another type");
-  r->known[s->value] = true;
+  r->defined[s->value] = r->known[s->value] = true;
   return NULL;
 }
 
 const char *kernel_fault(struct arena *arena, const struct kernel *k) {
   struct ruling r = {.arena = arena,
                      .k = k,
+                     .defined = arena_alloc(arena, k->values + 1),
                      .known = arena_alloc(arena, k->values + 1),
                      .carried = arena_alloc(arena, k->values + 1),
                      .writes = arena_alloc(arena, (k->op->value_count + 1) * sizeof(uint32_t))};
@@ -252,14 +255,37 @@ static void print_operation(const struct kernel_statement *s, FILE *out) {
   if (s->word != TW_NONE) fprintf(out, " %s", type_word_text((enum type_word)s->word));
 }
 
+/* Which outputs a value is. */
+static void print_output(const struct superop *op, uint32_t value, const char *before,
+                         FILE *out) {
+  for (uint32_t i = 0; i < op->output_count; i++)
+    if (op->outputs[i] == value) fprintf(out, "%s%u", before, i);
+}
+
+/* A constant; FLOATs as they are read. */
+static void print_constant(const struct cvl_value *c, FILE *out) {
+  char text[NUMBER_TEXT_MAX];
+  if (elem_info((enum cvl_elem)c->elem)->klass != CLASS_FLOAT) {
+    emit_literal(c, out);
+    return;
+  }
+  format_float_exact(text, cvl_float_of(c));
+  fputs(text, out);
+}
+
 /* A value of the superoperator in the function of a combination. */
 static void print_inner(const struct superop *op, uint32_t value, FILE *out) {
   const struct cvl_value *constant = emit_spread_constant(op, value);
   fputs(" ", out);
   if (constant)
-    emit_literal(constant, out);
+    print_constant(constant, out);
   else
     fprintf(out, "$%u", value);
+}
+
+static void print_segments(const struct kernel_statement *s, FILE *out) {
+  if (s->near != SUPEROP_NONE) fprintf(out, " in %u", s->near);
+  if (s->far != SUPEROP_NONE) fprintf(out, " of %u", s->far);
 }
 
 /* A combination: its columns, each with its left and right operand, and what an empty segment
@@ -270,12 +296,13 @@ static void print_combination(const struct kernel *k, const struct kernel_statem
   const struct superop_combination at = superop_combination_at(op, s->node);
   fprintf(out, "  combine %s", superop_info(s->op)->spelling);
   for (unsigned i = 0; i < s->count; i++) fprintf(out, " %%%u", s->operands[i]);
-  if (s->near != SUPEROP_NONE) fprintf(out, " in %u", s->near);
+  print_segments(s, out);
   fputs("\n", out);
   for (uint32_t i = 0; i < at.count; i++) {
     const uint32_t left = op->nodes[at.first + i].result;
     fprintf(out, "    $%u $%u = %%%u", left, left + 1, s->columns[i]);
     if (s->identities[i] != SUPEROP_NONE) fprintf(out, " else %%%u", s->identities[i]);
+    if (s->count > 0) fprintf(out, " onto %u", op->nodes[at.ends + i].operands[3]);
     fputs("\n", out);
   }
   for (uint32_t j = at.first + at.count; j < at.ends; j++) {
@@ -287,8 +314,9 @@ static void print_combination(const struct kernel *k, const struct kernel_statem
   }
   for (uint32_t i = 0; i < at.count; i++) {
     const struct superop_node *end = &op->nodes[at.ends + i];
-    fprintf(out, "    -> $%u of", end->result);
+    fputs("   ", out);
     print_inner(op, end->operands[1], out);
+    print_output(op, end->result, " -> ", out);
     fputs("\n", out);
   }
 }
@@ -302,14 +330,14 @@ static void print_statement(const struct kernel *k, const struct kernel_statemen
   fputs("  ", out);
   if (s->value != SUPEROP_NONE) fprintf(out, "%%%u = ", s->value);
   print_operation(s, out);
-  if (s->constant) fputs(" ", out), emit_literal(s->constant, out);
+  if (s->constant) fputs(" ", out), print_constant(s->constant, out);
   if (s->param != SUPEROP_NONE) fprintf(out, " %u", s->param);
   for (unsigned i = 0; i < s->count; i++) fprintf(out, " %%%u", s->operands[i]);
-  if (s->near != SUPEROP_NONE) fprintf(out, " in %u", s->near);
-  if (s->far != SUPEROP_NONE) fprintf(out, " of %u", s->far);
+  print_segments(s, out);
   if (s->run) fputs(" run", out);
   if (s->checked) fputs(" checked", out);
-  if (s->output != SUPEROP_NONE) fprintf(out, " -> $%u", s->output);
+  if (s->output != SUPEROP_NONE) print_output(k->op, s->output, " -> ", out);
+  if (s->kind == KERNEL_KEEP) print_output(k->op, s->output + 1, ", segments -> ", out);
   fputs("\n", out);
 }
 
