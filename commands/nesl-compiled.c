@@ -87,7 +87,7 @@ static const struct ir_program *flattened(struct compiled *c, const struct evalu
       .widths = c->options->widths,
       .unchecked = !e->session->argument_checks,
       .combine = c->options->optimise && !c->options->no_fusion,
-      .procedures = c->options->optimise && !c->options->no_fusion,
+      .procedures = c->options->optimise && !c->options->no_fusion && !c->options->classic,
       .parameters = e->parameters,
       .parameter_count = e->parameter_count};
   collect_arguments(c, e);

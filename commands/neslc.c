@@ -140,7 +140,8 @@ static bool compile_forms(struct nesl *n, struct compilation *c) {
   const struct flatten_options flatten = {.widths = o->session.widths,
                                           .unchecked = o->session.unchecked,
                                           .combine = !o->portable && !o->no_fusion,
-                                          .procedures = !o->portable && !o->no_fusion,
+                                          .procedures = !o->portable && !o->no_fusion &&
+                                                        !o->session.classic,
                                           .explain = o->explain ? c->say : NULL};
   nesl_forget(n);
   if (o->entry) {

@@ -154,6 +154,7 @@ struct calls calls_make(struct opt *o) {
   size_t n = program->function_count;
   struct calls calls = {.count = (uint32_t)n,
                         .fixed = arena_alloc(a, n),
+                        .called = arena_alloc(a, n),
                         .linked = arena_alloc(a, n),
                         .sites = arena_alloc(a, n * sizeof(uint32_t)),
                         .size = arena_alloc(a, n * sizeof(uint32_t)),
@@ -172,6 +173,7 @@ struct calls calls_make(struct opt *o) {
   s.first[n] = (uint32_t)s.callees.count;
   const struct graph graph = {(uint32_t)n, s.first, s.callees.items};
   struct components c = components_make(a, &graph, program->entry);
+  if (n > 0) memcpy(calls.called, c.reachable, n);
   note_links(&s, &graph, &c);
   calls.order = c.order;
   calls.recursive = c.cyclic;

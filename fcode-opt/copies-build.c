@@ -137,14 +137,14 @@ static bool copies_same_locations(const struct superop *a, const struct superop 
   return true;
 }
 
-static void explain_copies(const struct opt *o, const struct copies_move *moves, uint32_t count,
+static void explain_copies(FILE *out, const struct copies_move *moves, uint32_t count,
                            const struct superop *op) {
   char formula[400];
   fused_formula(op, formula, sizeof formula);
   if (count == 0) {
-    fprintf(o->explain, "  OP%u, %s\n", op->number, formula);
+    fprintf(out, "  OP%u, %s\n", op->number, formula);
   } else {
-    fprintf(o->explain, "  copies, lines %u to %u: OP%u, %s\n", moves[0].x->pos.line,
+    fprintf(out, "  copies, lines %u to %u: OP%u, %s\n", moves[0].x->pos.line,
             moves[count - 1].x->pos.line, op->number, formula);
   }
 }
@@ -181,7 +181,7 @@ struct ir_binding copies_build(struct copies *c, const struct copies_move *moves
   struct builder b = {.c = c};
   for (uint32_t i = 0; i < count; i++) add_binding(&b, moves[i].x, moves[i].checked);
   const struct superop *op = copies_complete(&b, 1);
-  if (c->o->explain) explain_copies(c->o, moves, count, op);
+  if (c->explain) explain_copies(c->explain, moves, count, op);
   c->o->stats->fused_instructions += count;
   return copies_binding(&b, op, moves[count - 1].x);
 }
@@ -190,6 +190,6 @@ struct ir_binding copies_check(struct copies *c, const struct ir_binding *move) 
   struct builder b = {.c = c};
   add_binding(&b, move, true);
   const struct superop *op = copies_complete(&b, 0);
-  if (c->o->explain) explain_copies(c->o, NULL, 0, op);
+  if (c->explain) explain_copies(c->explain, NULL, 0, op);
   return copies_binding(&b, op, move);
 }

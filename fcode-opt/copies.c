@@ -242,6 +242,7 @@ bool pass_copies(struct opt *o) {
   for (c.function = 0; c.function < o->program->function_count; c.function++) {
     c.f = &o->program->functions[c.function];
     if (!c.f->typed || !c.calls.reachable[c.function]) continue;
+    c.explain = c.calls.called[c.function] ? o->explain : NULL;
     c.definitions = ir_definitions(o->scratch, c.f);
     c.uses = arena_alloc(o->scratch, c.f->var_count * sizeof *c.uses);
     rewrite_count_uses(c.f, c.uses);

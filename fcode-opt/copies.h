@@ -27,6 +27,7 @@ struct copies_move {
 
 struct copies {
   struct opt *o;
+  FILE *explain; /* what is done in this function; or NULL */
   const struct sizes *sizes;
   struct calls calls;
   ARRAY(const struct superop *) made; /* superoperators by this pass */

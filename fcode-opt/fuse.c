@@ -331,6 +331,19 @@ static bool copy_into_arms(struct fuse *fuse) {
   return changed;
 }
 
+/* Fuses the functions that calls lead to, or those that only links to procedures lead to,
+ * callees first. */
+static void fuse_functions(struct fuse *fuse, bool called, struct explain *explain) {
+  const struct calls *calls = &fuse->calls;
+  fuse->explain = explain;
+  for (uint32_t i = 0; i < calls->count; i++) {
+    const uint32_t function = calls->order[i];
+    if (fuse->o->program->functions[function].typed && calls->reachable[function] &&
+        calls->called[function] == called)
+      fuse_function(fuse, function);
+  }
+}
+
 bool pass_fuse(struct opt *o) {
   struct ir_program *program = o->program;
   struct fuse *fuse = arena_alloc(o->scratch, sizeof *fuse);
@@ -340,17 +353,14 @@ bool pass_fuse(struct opt *o) {
   if (fuse_lengths(o, fuse->sizes)) fuse->sizes = sizes_compute(o);
   fuse->calls = calls_make(o);
   if (copy_into_arms(fuse)) fuse->sizes = sizes_compute(o);
-  if (o->explain) fuse->explain = explain_make(o);
+  struct explain *const explain = o->explain ? explain_make(o) : NULL;
   for (uint32_t i = 0; i < program->superop_count; i++)
     *array_push(o->arena, &fuse->superops) = program->superops[i];
-  for (uint32_t i = 0; i < program->function_count; i++) { /* callees first */
-    uint32_t function = fuse->calls.order[i];
-    if (program->functions[function].typed && fuse->calls.reachable[function])
-      fuse_function(fuse, function);
-  }
+  fuse_functions(fuse, true, explain);
+  fuse_functions(fuse, false, NULL);
   bool changed = fuse->superops.count > program->superop_count;
   program->superops = fuse->superops.items;
   program->superop_count = (uint32_t)fuse->superops.count;
-  if (fuse->explain) explain_total(fuse->explain);
+  if (explain) explain_total(explain);
   return changed;
 }

@@ -276,12 +276,18 @@ bool instances_decide(struct opt *o, struct arena *kept, const struct ir_program
   return changed;
 }
 
+/* Those that only procedures call are not explained. */
 void instances_explain(const struct opt *o, const struct ir_program *program,
                        const struct instances_decision *decisions) {
+  struct ir_program original = *program;
+  struct opt before = *o;
+  before.program = &original;
+  const struct calls calls = calls_make(&before);
   for (uint32_t f = 0; f < program->function_count; f++) {
     const struct instances_decision *d = &decisions[f];
-    if (!d->reason) continue;
+    if (!d->reason || !calls.called[f]) continue;
     fprintf(o->explain, "function %s\n  %s: %s\n", program->functions[f].name->text,
             d->inlined ? "inlined" : "lifted", d->reason);
   }
+  arena_free(o->scratch);
 }

@@ -218,16 +218,16 @@ static void add_outputs(struct builder *b, const uint32_t *ends, uint32_t count,
 
 /* ---- the function ---- */
 
-static void put_superop(struct opt *o, const struct superop *op) {
+static void put_superop(struct opt *o, const struct superop *op, FILE *explain) {
   struct ir_program *p = o->program;
   const struct superop **all = arena_alloc(o->arena, (p->superop_count + 1) * sizeof *all);
   for (uint32_t i = 0; i < p->superop_count; i++) all[i] = p->superops[i];
   all[p->superop_count++] = op;
   p->superops = all;
   o->stats->superops++;
-  if (!o->explain) return;
+  if (!explain) return;
   char formula[400];
-  fprintf(o->explain, "  its recursion is a loop: OP%u, %s\n", op->number,
+  fprintf(explain, "  its recursion is a loop: OP%u, %s\n", op->number,
           fused_formula(op, formula, sizeof formula));
 }
 
@@ -294,15 +294,16 @@ static const struct superop *loop_of_function(struct symbolic *s) {
   return b.nodes.count > LOOPS_NODES ? NULL : complete_loop(&b, outputs, output_count);
 }
 
-static bool try_function(struct opt *o, const struct sizes *sizes, uint32_t function) {
+static bool try_function(struct opt *o, const struct sizes *sizes, uint32_t function,
+                         FILE *explain) {
   struct ir_function *f = &o->program->functions[function];
   struct symbolic s = {.o = o, .sizes = sizes, .function = function, .f = f};
   s.vars = arena_alloc(o->scratch, f->var_count * sizeof *s.vars);
   if (!loops_execute(&s)) return false;
   const struct superop *op = loop_of_function(&s);
   if (!op) return false;
-  if (o->explain) fprintf(o->explain, "function %s\n", f->name->text);
-  put_superop(o, op);
+  if (explain) fprintf(explain, "function %s\n", f->name->text);
+  put_superop(o, op, explain);
   replace_body(o, f, s.call, op);
   return true;
 }
@@ -313,7 +314,7 @@ bool pass_loops(struct opt *o) {
   bool changed = false;
   for (uint32_t i = 0; i < o->program->function_count; i++) {
     if (!o->program->functions[i].typed || !calls.recursive[i] || !calls.reachable[i]) continue;
-    changed |= try_function(o, sizes, i);
+    changed |= try_function(o, sizes, i, calls.called[i] ? o->explain : NULL);
   }
   return changed;
 }

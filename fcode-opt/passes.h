@@ -152,6 +152,7 @@ struct calls {
   uint32_t *order; /* all functions, callees before callers; components together */
   bool *recursive; /* per function: it may call itself, perhaps indirectly */
   bool *reachable; /* from the entry, by calls and by links to procedures */
+  bool *called;    /* from the entry, by calls alone */
   bool *linked;    /* it is the procedure of a function that is reachable */
   bool *fixed;     /* its signature must stay: the entry, or called from stack code */
   uint32_t *sites; /* calls of it in functions that are reachable */

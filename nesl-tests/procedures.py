@@ -25,6 +25,7 @@ FOLDERS = ["bench/programs", "examples", "nesl-tests/nesl"]
 LIFTED = re.compile(
     r"^FUNC (\S+) (\{% instances [^}]*\}) \{% procedure (\S+) \} (I[A-Z ]*? O[A-Z ]*)$", re.M)
 DEFINITION = re.compile(r"(function|datatype|import)\b|\(?[\w, ()]+\)? *=[^=]")
+FAULT = re.compile(r"internal error|let-form of|Sanitizer|runtime error")
 SECONDS = 60
 
 # For one instance: the operands but the first to the procedure. Else the function as it was.
@@ -86,8 +87,10 @@ def try_expression(options, path, text):
         source.write_text(text, "latin-1")
         vcode, fcode = source.with_suffix(".vcode"), source.with_suffix(".fcode")
         compiler = [options.build / "bin" / "neslc", source, "-o", vcode]
-        if subprocess.run(compiler, capture_output=True, check=False).returncode:
-            return 0, None
+        done = subprocess.run(compiler, capture_output=True, text=True, check=False)
+        if done.returncode:  # wrong forms are not for this test
+            wrong = done.returncode < 0 or FAULT.search(done.stderr)
+            return 0, f"neslc: {done.stderr.strip()}" if wrong else None
         links, difference = compare(options, vcode)
         optimiser = [options.build / "bin" / "fcodeopt", "--verify", vcode, "-o", fcode]
         done = subprocess.run(optimiser, capture_output=True, text=True, check=False)

@@ -159,7 +159,7 @@ static const struct combine_row *row_of(const struct kernel_statement *s) {
 }
 
 static bool in_blocks(const struct kernel_statement *s) {
-  return s->kind == KERNEL_REDUCE && !row_of(s)->exact;
+  return s->kind == KERNEL_KEEP || (s->kind == KERNEL_REDUCE && !row_of(s)->exact);
 }
 
 static void find_shape(struct kernel_text *x, const struct unit_sizes *units) {
@@ -500,6 +500,16 @@ static void begin_scatter(const struct kernel_text *x, const struct kernel_state
           s->output, size, s->output, s->output, size);
 }
 
+/* The parameter whose elements are packed as they are; SUPEROP_NONE: computed ones are. */
+static uint32_t packed_param(const struct kernel_text *x, const struct kernel_statement *s) {
+  for (uint32_t k = 0; k < x->k->count; k++) {
+    const struct kernel_statement *from = &x->k->statements[k];
+    if (from->value != s->operands[0] || from->kind != KERNEL_LOAD) continue;
+    return form_of(x, from->param) == FORM_VECTOR ? from->param : SUPEROP_NONE;
+  }
+  return SUPEROP_NONE;
+}
+
 /* What stands before all loops. */
 static void begin_statement(const struct kernel_text *x, uint32_t k) {
   const struct kernel_statement *s = &x->k->statements[k];
@@ -520,6 +530,9 @@ static void begin_statement(const struct kernel_text *x, uint32_t k) {
     const struct held *d = output_of(x, s->output + 1);
     take_result(x, s->output, "n");
     fprintf(x->out, "uint64_t k%u = 0;\n", s->output);
+    if (!x->single) fprintf(x->out, "uint8_t f%u[BLOCK];\n", k);
+    if (!x->single && packed_param(x, s) == SUPEROP_NONE)
+      fprintf(x->out, "%s t%u[BLOCK];\n", type, k);
     if (d && d->form == FORM_SEGMENTS)
       fprintf(x->out,
               "c%u = segments;\no%u = native_take(r, c%u + 1, sizeof *o%u);\n"
@@ -558,6 +571,17 @@ static void begin_segment(const struct kernel_text *x, uint32_t k) {
 static void end_block(const struct kernel_text *x, uint32_t k) {
   const struct kernel_statement *s = &x->k->statements[k];
   if (!in_blocks(s)) return;
+  if (s->kind == KERNEL_KEEP) {
+    const uint32_t param = packed_param(x, s);
+    fprintf(x->out, "k%u += native_keep_%s(", s->output,
+            type_of(x, (enum superop_kind)s->type));
+    if (param == SUPEROP_NONE)
+      fprintf(x->out, "t%u", k);
+    else
+      fprintf(x->out, "x%u + from", x->params[param].v);
+    fprintf(x->out, ", f%u, i - from, r%u + k%u);\n", k, s->output, s->output);
+    return;
+  }
   fprintf(x->out, "b%u[m%u++] = native_block_", k, k);
   emit_combination_name(row_of(s), x->out);
   fprintf(x->out, "(t%u, i - from);\n", k);
@@ -722,6 +746,18 @@ static void print_store(const struct kernel_text *x, const struct kernel_stateme
     fprintf(x->out, "r%u[%s] = v%u;\n", s->output, position(x), s->operands[0]);
 }
 
+static void print_keep(const struct kernel_text *x, uint32_t k) {
+  const struct kernel_statement *s = &x->k->statements[k];
+  if (x->single) {
+    fprintf(x->out, "r%u[k%u] = v%u;\nk%u += v%u;\n", s->output, s->output, s->operands[0],
+            s->output, s->operands[1]);
+    return;
+  }
+  fprintf(x->out, "f%u[i - from] = v%u;\n", k, s->operands[1]);
+  if (packed_param(x, s) == SUPEROP_NONE)
+    fprintf(x->out, "t%u[i - from] = v%u;\n", k, s->operands[0]);
+}
+
 static void print_statement(struct kernel_text *x, uint32_t k) {
   const struct kernel_statement *s = &x->k->statements[k];
   switch ((enum kernel_statement_kind)s->kind) {
@@ -744,10 +780,7 @@ static void print_statement(struct kernel_text *x, uint32_t k) {
   case KERNEL_REDUCE: print_reduce(x, k); break;
   case KERNEL_SCAN: print_scan(x, k); break;
   case KERNEL_STORE: print_store(x, s); break;
-  case KERNEL_KEEP:
-    fprintf(x->out, "r%u[k%u] = v%u;\nk%u += v%u;\n", s->output, s->output, s->operands[0],
-            s->output, s->operands[1]);
-    break;
+  case KERNEL_KEEP: print_keep(x, k); break;
   case KERNEL_SCATTER: print_scatter(x, s); break;
   case KERNEL_COMBINE: print_combined(x, k); break;
   case KERNEL_STATEMENTS: break;
@@ -795,8 +828,7 @@ static bool is_independent(const struct kernel_text *x) {
   for (uint32_t k = 0; k < x->k->count; k++) {
     const uint8_t kind = x->k->statements[k].kind;
     if ((kind == KERNEL_SCATTER && !is_pointed(x, &x->k->statements[k])) ||
-        kind == KERNEL_KEEP || kind == KERNEL_COMBINE || kind == KERNEL_SCAN ||
-        kind == KERNEL_CARRY) {
+        kind == KERNEL_COMBINE || kind == KERNEL_SCAN || kind == KERNEL_CARRY) {
       return false;
     }
   }

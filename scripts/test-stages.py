@@ -32,7 +32,8 @@ WATCHED = EMULATION + "check,deferred,order=shuffled,small=0"
 SANITIZER_OPTIONS = {
     "LSAN_OPTIONS": f"suppressions={ROOT}/scripts/leaks-of-others:print_suppressions=0",
     "ASAN_OPTIONS": "intercept_strstr=0:quarantine_size_mb=16"}
-TSAN_TARGETS = ("conformance", "vinterp-tests", "test-cpu-pool", "test-sub-plain", "test-threads", "test-readers")
+TSAN_TARGETS = ("conformance", "vinterp-tests", "test-cpu-pool", "test-sub-plain",
+                "test-procedures-plain", "test-threads", "test-readers")
 # Their digest says whether what conformance runs has changed; comments have not.
 SUITE = ("build/bin/conformance",)
 TUNINGS = ("smallest", "largest")
@@ -194,6 +195,7 @@ def threads():
                 " build-tsan/bin/vinterp-tests --programs 3 --seed 3 Chunks.test_random_programs", "tsan")
     yield Stage("thread sanitizer: results that others read", "build-tsan/bin/test-readers", "tsan")
     yield Stage("thread sanitizer: sub-contexts", f"{CACHED} build-tsan/bin/test-sub-plain", "tsan")
+    yield Stage("thread sanitizer: procedures", f"{CACHED} build-tsan/bin/test-procedures-plain", "tsan")
     yield Stage("thread sanitizer: contexts of libravel", "build-tsan/bin/test-threads 1", "tsan")
 
 
@@ -215,6 +217,7 @@ def pages():
     yield Stage("benchmark harness", "bench/tests/harness.py")
     yield Stage("work of compiled NESL", "python3 nesl-tests/work.py")
     yield Stage("functions by instances of NESL", "python3 nesl-tests/instances.py")
+    yield Stage("procedures of lifted functions", "python3 nesl-tests/procedures.py --jobs {jobs}")
     yield Stage("chunks of many tiny instances", "python3 nesl-tests/ranges.py")
     yield Stage("loops whose rounds fail, in chunks", "python3 nesl-tests/rounds.py --seed 5 --jobs {jobs}")
     yield Stage("passes over memory", "python3 nesl-tests/passes.py")

@@ -757,7 +757,7 @@ class Compiler(CommandTest):
             "reduce((a, b) => a / b, 1.0, [2.0])",
             "{reduce((a, b) => a - b, 1, v) : v in [[2], [3, 4]]}"]),
             [("1: reduce is a superoperator of 1 column", 1),
-             ("2: scan_inclusive is a superoperator of 3 columns", 1),
+             ("2: scan_inclusive is a superoperator of 3 columns", 2),  # one in the procedure
              ("14: scan is a superoperator of 1 column", 1),
              ("1: scan is a superoperator of 1 column", 2),
              ("1: scan is a superoperator of 1 column", 2),

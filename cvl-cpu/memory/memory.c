@@ -217,7 +217,8 @@ static bool release_spare(struct memory *m) {
 static bool give_back_everywhere(struct memory *m) {
   struct memory *parent = m->parent ? m->parent : m;
   pthread_mutex_lock(&parent->lock);
-  bool any = give_back_all(parent) | release_spare(parent);
+  bool any = give_back_all(parent);
+  any |= release_spare(parent);
   for (struct memory *sub = parent->subs; sub; sub = sub->sibling) {
     memory_lock(sub);
     any |= give_back_all(sub);

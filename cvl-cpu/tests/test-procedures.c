@@ -12,10 +12,11 @@
 #include "cvl-cpu/tests/native-text.h"
 
 static const struct cvl_backend *const cpu = &cvl_cpu_backend;
-static char directory[] = "/tmp/ravel-procedures-XXXXXX";
+static char directory[40];
 
 static void procedures_begin(void) {
   memory_begin();
+  strcpy(directory, "/tmp/ravel-procedures-XXXXXX");
   cr_assert_not_null(mkdtemp(directory));
 }
 
@@ -198,6 +199,68 @@ Test(procedures, a_sub_context_executes_the_code_of_its_parent) {
   expect_evens(&sub, results);
   rows_drop(sub.c);
   cpu->close(sub.c);
+  made_close(&m);
+}
+
+struct asker {
+  struct timespec from;
+  bool set;
+};
+
+static bool asks_after_a_while(void *with) {
+  const struct asker *a = with;
+  struct timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return a->set && (double)(now.tv_sec - a->from.tv_sec) +
+                           1e-9 * (double)(now.tv_nsec - a->from.tv_nsec) >
+                       0.05;
+}
+
+struct other {
+  pthread_t thread;
+  struct made made;
+  bool good;
+};
+
+/* Sums the rows in a sub-context, several times. */
+static void *other_main(void *arg) {
+  struct other *o = arg;
+  struct cvl_context *c = o->made.c;
+  struct cvl_value v[2], out, sum, all = cvl_one_segment(rows.count);
+  o->good = cpu->segdes_from_host(c, 1, rows.count, rows.lengths, &v[0]) &&
+            cpu->from_host(c, 1, CVL_I64, rows.total, rows.elements, &v[1]);
+  for (int k = 0; k < 20 && o->good; k++) {
+    bool done = false;
+    int64_t x = 0;
+    cpu->procedures->run(c, 7, o->made.code, &of_sum, rows.count, v, &out, &done);
+    o->good = done && cpu->apply(c, 8, &CVL_CALL(CALL_REDUCE, OP_ADD, out, all), &sum);
+    if (o->good) x = cvl_int_of(&sum);
+    for (uint64_t i = 0; i < rows.total; i++) x -= rows.elements[i];
+    o->good = o->good && x == 0;
+    cpu->release(c, &out);
+  }
+  cpu->release(c, &v[0]);
+  cpu->release(c, &v[1]);
+  return NULL;
+}
+
+Test(procedures, sub_contexts_execute_code_at_the_same_time) {
+  struct asker asker = {0};
+  struct made m =
+      made_with((struct cvl_options){.threads = 2, .stop = {asks_after_a_while, &asker}});
+  struct other others[3];
+  rows_make(m.c, 20000, 12, false);
+  for (int k = 0; k < 3; k++) {
+    others[k].made = (struct made){cpu->open_sub(m.c), m.code};
+    cr_assert_not_null(others[k].made.c);
+    pthread_create(&others[k].thread, NULL, other_main, &others[k]);
+  }
+  for (int k = 0; k < 3; k++) {
+    pthread_join(others[k].thread, NULL);
+    cr_expect(others[k].good);
+    cpu->close(others[k].made.c);
+  }
+  rows_drop(m.c);
   made_close(&m);
 }
 
@@ -407,20 +470,6 @@ Test(procedures, many_instances_of_like_size_suit) {
 }
 
 /* ---- requests to end ---- */
-
-struct asker {
-  struct timespec from;
-  bool set;
-};
-
-static bool asks_after_a_while(void *with) {
-  const struct asker *a = with;
-  struct timespec now;
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  return a->set && (double)(now.tv_sec - a->from.tv_sec) +
-                           1e-9 * (double)(now.tv_nsec - a->from.tv_nsec) >
-                       0.05;
-}
 
 Test(procedures, native_code_is_stopped, .timeout = 60) {
   for (unsigned threads = 1; threads <= 3; threads++) {

@@ -346,7 +346,9 @@ static struct ir_program *finish_program(struct flattener *f) {
                            .guarded = !f->options->unchecked};
   flat_dead(f, p);
   check_marks(f, p);
+  const uint32_t *order = procedures_last(f);
   write_explanations(f);
+  procedures_move(f, p, order);
   ir_liveness(f->arena, p);
 #ifdef RAVEL_DEBUG
   if (!ir_verify(f->arena, p, f->complaints->diags)) {

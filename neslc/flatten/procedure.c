@@ -9,6 +9,8 @@
  */
 #include "neslc/flatten/private.h"
 
+#include <string.h>
+
 /* ---- forms ---- */
 
 static const struct rep *one_sequence(struct flattener *f, const struct rep *r) {
@@ -129,4 +131,53 @@ const bool *procedures_only(struct flattener *f) {
   bool *only = arena_alloc(f->arena, f->functions.count);
   for (size_t i = 0; i < f->functions.count; i++) only[i] = linked[i] && !called[i];
   return only;
+}
+
+/* ---- the order of functions ---- */
+
+/* A name that ends in _, a number and perhaps L, with another number. */
+static const struct name *numbered(struct flattener *f, const struct name *name,
+                                   uint32_t number) {
+  const char *end = strrchr(name->text, '_');
+  const bool lifted = name->text[name->length - 1] == 'L';
+  const char *text = arena_printf(f->arena, "%.*s_%u%s", (int)(end - name->text), name->text,
+                                  number, lifted ? "L" : "");
+  return intern_name(&f->session->names, text, strlen(text));
+}
+
+/* So the text of a program begins with what it would be without procedures. */
+const uint32_t *procedures_last(struct flattener *f) {
+  const bool *only = procedures_only(f);
+  uint32_t *order = arena_alloc(f->arena, f->functions.count * sizeof *order), next = 0;
+  for (size_t i = 0; i < f->functions.count; i++) {
+    if (!only[i]) order[i] = next++;
+  }
+  for (size_t i = 0; i < f->functions.count; i++) {
+    if (only[i]) order[i] = next++;
+  }
+  for (size_t i = 1; i < f->functions.count; i++) {
+    struct ir_function *function = &f->functions.items[i];
+    function->name = numbered(f, function->name, order[i]);
+  }
+  return order;
+}
+
+static void renumber_calls(const struct ir_block *b, const uint32_t *order) {
+  for (uint32_t i = 0; i < b->count; i++) {
+    struct ir_binding *x = &b->bindings[i];
+    if (x->form == IR_CALL) x->as.callee = order[x->as.callee];
+    if (x->form != IR_IF) continue;
+    renumber_calls(x->as.arms.then, order);
+    renumber_calls(x->as.arms.otherwise, order);
+  }
+}
+
+void procedures_move(struct flattener *f, struct ir_program *p, const uint32_t *order) {
+  p->functions = arena_alloc(f->arena, p->function_count * sizeof *p->functions);
+  for (uint32_t i = 0; i < p->function_count; i++) {
+    struct ir_function *to = &p->functions[order[i]];
+    *to = f->functions.items[i];
+    renumber_calls(to->body, order);
+    if (to->procedure != IR_NO_PROCEDURE) to->procedure = order[to->procedure];
+  }
 }

@@ -32,7 +32,7 @@ static const struct cvl_procedures *table_of(const struct machine *m) {
 
 void procedure_calls_init(struct machine *m) {
   m->calls.possible = table_of(m) && m->options.procedures != MACHINE_PROCEDURES_OFF &&
-                      m->options.compile != CVL_COMPILE_NONE;
+                      !m->options.checked && m->options.compile != CVL_COMPILE_NONE;
 }
 
 void procedure_calls_begin_run(struct machine *m) {

@@ -201,6 +201,9 @@ Test(procedures, native_code_does_not_execute_them) {
   options.procedures = MACHINE_PROCEDURES_OFF;
   cr_expect_not(strstr(profiled(program_text("sums"), options), "{\"name\": \"SUM\""));
   options = natively(2);
+  options.checked = true;
+  cr_expect_not(executed("sums", "SUM", 1, 23, 0, options));
+  options = natively(2);
   options.compile = CVL_COMPILE_NONE;
   cr_expect_not(executed("sums", "SUM", 1, 23, 0, options));
 }

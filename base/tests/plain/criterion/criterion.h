@@ -8,6 +8,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 struct plain_suite {
   void (*init)(void), (*fini)(void);
@@ -32,7 +33,8 @@ static inline bool plain_check(bool good, const char *what, const char *file, in
 
 #define TestSuite(name, ...) static const struct plain_suite suite_of_##name = {__VA_ARGS__}
 
-#define Test(name, test)                                                                       \
+#define Test(...) PLAIN_TEST(__VA_ARGS__, 0)
+#define PLAIN_TEST(name, test, ...)                                                            \
   static void test(void);                                                                      \
   __attribute__((constructor)) static void add_##test(void) {                                  \
     plain_tests[plain_count++] = (struct plain_test){#test, test, &suite_of_##name};           \
@@ -58,13 +60,17 @@ int main(void) {
 #define PLAIN_GT(x, y, ...) ((x) > (y))
 #define PLAIN_GE(x, y, ...) ((x) >= (y))
 
+#define PLAIN_ARR(x, y, n, ...) (memcmp((x), (y), (n)) == 0)
+
 #define PLAIN_CHECK(good, ...) plain_check(good, #__VA_ARGS__, __FILE__, __LINE__)
 
-#define cr_expect(...)      PLAIN_CHECK(PLAIN_IS(__VA_ARGS__, 0), __VA_ARGS__)
-#define cr_expect_null(...) PLAIN_CHECK(PLAIN_NULL(__VA_ARGS__, 0), __VA_ARGS__)
-#define cr_expect_eq(...)   PLAIN_CHECK(PLAIN_EQ(__VA_ARGS__, 0), __VA_ARGS__)
-#define cr_expect_gt(...)   PLAIN_CHECK(PLAIN_GT(__VA_ARGS__, 0), __VA_ARGS__)
-#define cr_expect_geq(...)  PLAIN_CHECK(PLAIN_GE(__VA_ARGS__, 0), __VA_ARGS__)
+#define cr_expect(...)        PLAIN_CHECK(PLAIN_IS(__VA_ARGS__, 0), __VA_ARGS__)
+#define cr_expect_not(...)    PLAIN_CHECK(!PLAIN_IS(__VA_ARGS__, 0), __VA_ARGS__)
+#define cr_expect_arr_eq(...) PLAIN_CHECK(PLAIN_ARR(__VA_ARGS__, 0), __VA_ARGS__)
+#define cr_expect_null(...)   PLAIN_CHECK(PLAIN_NULL(__VA_ARGS__, 0), __VA_ARGS__)
+#define cr_expect_eq(...)     PLAIN_CHECK(PLAIN_EQ(__VA_ARGS__, 0), __VA_ARGS__)
+#define cr_expect_gt(...)     PLAIN_CHECK(PLAIN_GT(__VA_ARGS__, 0), __VA_ARGS__)
+#define cr_expect_geq(...)    PLAIN_CHECK(PLAIN_GE(__VA_ARGS__, 0), __VA_ARGS__)
 
 #define PLAIN_ASSERT(good)                                                                     \
   do {                                                                                         \
