@@ -87,6 +87,27 @@ struct example {
   " $6 = (DPERMUTE INT @ $4 $5 $0 $2 $1)\n"                                                    \
   " -> $4 $6\n"
 
+/* v31 ++ v15 ++ v33, whose lengths are those of v30, v16 and v32, is v44. */
+#define JOIN                                                                                   \
+  "fused OP0#1 ($0 : INT, $1 : INT, $2 : INT, $3 : SEGDES, $4 : SEGDES, $5 : SEGDES, "         \
+  "$6 : INT, $7 : INT, $8 : SEGDES) =\n"                                                       \
+  " $9 = (FPERMUTE INT @ $0 (INDEX @ (CONST INT 0) (CONST INT 1) $3) "                         \
+  "(DIST BOOL @ (CONST BOOL T) $3) $3 $8)\n"                                                   \
+  " $10 = (DPERMUTE INT @ $1 (INDEX @ $6 (CONST INT 1) $4) $9 $4 $8)\n"                        \
+  " (DPERMUTE INT @ $2 (INDEX @ $7 (CONST INT 1) $5) $10 $5 $8)\n"
+#define JOINED                                                                                 \
+  "v34 = LENGTHS v30\n"                                                                        \
+  "v35 = LENGTHS v16\n"                                                                        \
+  "v36 = LENGTHS v32\n"                                                                        \
+  "v37 = + INT v34 v35\n"                                                                      \
+  "v38 = + INT v37 v36\n"                                                                      \
+  "v39 = MAKE_SEGDES v38\n"                                                                    \
+  "v44 = FUSED 0 v31 v15 v33 v30 v16 v32 v34 v37 v39\n"                                        \
+  "yield v39 v44\n"                                                                            \
+  "end\n"                                                                                      \
+  "yield v5 v6\n"                                                                              \
+  "end\n"
+
 #define SORTED "SEGDES, INT"
 /* The parts of v1 about its middle, and what is equal to it: v12 v11, v18 v17, v16 v15. */
 #define PARTS                                                                                  \
@@ -341,6 +362,16 @@ static const struct example examples[] = {
             "end\n"
             "yield v5 v6\n"
             "end\n" SORTS,
+     -50, 50, 60, true},
+    {"results of calls that the caller concatenates",
+     JOIN "fun P (v0: SEGDES, v1: INT) -> (SEGDES, INT)\n" SHORT PARTS
+          "v30: SEGDES, v31: INT = call P v12 v11\n"
+          "v32: SEGDES, v33: INT = call P v18 v17\n" JOINED SORTS,
+     -50, 50, 60, true},
+    {"calls in another order than that of their concatenation",
+     JOIN "fun P (v0: SEGDES, v1: INT) -> (SEGDES, INT)\n" SHORT PARTS
+          "v32: SEGDES, v33: INT = call P v18 v17\n"
+          "v30: SEGDES, v31: INT = call P v12 v11\n" JOINED SORTS,
      -50, 50, 60, true},
     {"recursion on two parts by a batch call",
      COPIES "fun P (v0: SEGDES, v1: INT) -> (SEGDES, INT)\n" SHORT PARTS
