@@ -66,7 +66,10 @@ struct finding {
   struct forms *forms;
   const bool *wanted;
   bool changed;
+  bool requiring;              /* parameters of procedures become scalars where they must be */
+  bool **by_element;           /* of every function: find_read_by_element */
   const struct ir_function *f; /* the function that is looked at */
+  uint32_t number;
   struct forms *own;
 };
 
@@ -95,6 +98,39 @@ static bool is_unit(const struct finding *x, ir_var v) {
   return x->own->of[v] == FORM_SCALAR || (is_descriptor(x->f->vars[v]) && x->own->one[v]);
 }
 
+/* The parameter whose starts are what a scan makes: the lengths of a descriptor, of one
+ * segment.
+ */
+static uint32_t starts_of(const struct superop *op, const struct unit_sizes *u,
+                          const uint8_t *forms, uint32_t output) {
+  for (uint32_t k = 0; k < op->node_count; k++) {
+    const struct superop_node *node = &op->nodes[k];
+    if (node->result != output || node->op != OPC_ADD_SCAN) continue;
+    const uint32_t p = node->operands[0];
+    return p < op->param_count && forms[p] == FORM_LENGTHS && u->count[node->operands[1]]
+               ? p
+               : SUPEROP_NONE;
+  }
+  return SUPEROP_NONE;
+}
+
+/* A parameter of which there must be one element, or one segment, has one: if not, native code
+ * gives up. */
+static void require_units(struct finding *x, const struct superop *op,
+                          const struct unit_sizes *u, const ir_var *operands) {
+  for (uint32_t p = 0; p < op->param_count; p++) {
+    const ir_var v = operands[p];
+    if (v >= x->f->param_count) continue;
+    uint8_t *form = &x->own->of[v];
+    const bool scalar = *form == FORM_VECTOR && u->len[p];
+    const bool one = *form == FORM_SEGMENTS && u->count[p];
+    if (scalar) *form = FORM_SCALAR;
+    if (one) *form = FORM_ONE;
+    x->own->fixed[v] |= scalar || one;
+    x->changed |= scalar || one;
+  }
+}
+
 static void superop_forms(struct finding *x, const struct superop *op, const ir_var *operands,
                           const ir_var *results) {
   uint8_t *forms = arena_alloc(x->arena, op->param_count + 1);
@@ -104,8 +140,15 @@ static void superop_forms(struct finding *x, const struct superop *op, const ir_
     one[p] = x->own->one[operands[p]];
   }
   const struct unit_sizes u = unit_sizes_of(x->arena, op, forms, one);
-  for (uint32_t i = 0; i < op->output_count; i++)
-    set_form(x, results[i], unit_form(op, &u, op->outputs[i]), false);
+  if (x->requiring) require_units(x, op, &u, operands);
+  for (uint32_t i = 0; i < op->output_count; i++) {
+    const ir_var v = results[i];
+    const uint32_t p = starts_of(op, &u, forms, op->outputs[i]);
+    set_form(x, v, unit_form(op, &u, op->outputs[i]), false);
+    if (p == SUPEROP_NONE || !x->by_element[x->number][v]) continue;
+    x->own->of[v] = FORM_STARTS;
+    x->own->base[v] = x->own->base[operands[p]];
+  }
 }
 
 static void constant_forms(struct finding *x, const struct ir_binding *b) {
@@ -125,6 +168,9 @@ static void operation_forms(struct finding *x, const struct ir_binding *b) {
   case OPC_LENGTH: set_form(x, b->results[0], FORM_SCALAR, false); return;
   case OPC_LENGTHS:
     set_form(x, b->results[0], first == FORM_ONE ? FORM_SCALAR : FORM_VECTOR, false);
+    if (first == FORM_ONE || !x->by_element[x->number][b->results[0]]) return;
+    x->own->of[b->results[0]] = FORM_LENGTHS;
+    x->own->base[b->results[0]] = b->operands[0];
     return;
   case OPC_MAKE_SEGDES:
     set_form(x, b->results[0], first == FORM_SCALAR ? FORM_ONE : FORM_SEGMENTS, false);
@@ -176,6 +222,7 @@ static void call_forms(struct finding *x, const struct ir_binding *b) {
   }
   for (uint32_t i = 0; i < b->operand_count; i++) {
     const ir_var v = b->operands[i];
+    if (of->fixed[i]) continue;
     join(x, x->f->vars[v], &of->of[callee->params[i]], &of->one[callee->params[i]],
          (enum form)x->own->of[v], x->own->one[v]);
   }
@@ -220,6 +267,7 @@ static void block_forms(struct finding *x, const struct ir_block *block) {
 
 static void function_forms(struct finding *x, uint32_t number) {
   x->f = &x->program->functions[number];
+  x->number = number;
   x->own = &x->forms[number];
   block_forms(x, x->f->body);
   if (x->f->body->end != IR_YIELD) return;
@@ -235,9 +283,12 @@ static void function_forms(struct finding *x, uint32_t number) {
 static void begin_forms(struct finding *x, uint32_t number) {
   const struct ir_function *f = &x->program->functions[number];
   struct forms *own = &x->forms[number];
-  *own = (struct forms){
-      arena_alloc(x->arena, f->var_count + 1), arena_alloc(x->arena, f->var_count + 1),
-      arena_alloc(x->arena, f->result_count + 1), arena_alloc(x->arena, f->result_count + 1)};
+  own->of = arena_alloc(x->arena, f->var_count + 1);
+  own->one = arena_alloc(x->arena, f->var_count + 1);
+  own->base = arena_alloc(x->arena, (f->var_count + 1) * sizeof *own->base);
+  own->fixed = arena_alloc(x->arena, f->param_count + 1);
+  own->results = arena_alloc(x->arena, f->result_count + 1);
+  own->result_one = arena_alloc(x->arena, f->result_count + 1);
   for (ir_var v = 0; v < f->var_count; v++) {
     own->of[v] = (uint8_t)least_form(f->vars[v]);
     own->one[v] = true;
@@ -266,6 +317,15 @@ static void begin_procedure(struct finding *x, const struct ir_function *lifted)
   }
 }
 
+static void find_all(struct finding *x) {
+  do {
+    x->changed = false;
+    for (uint32_t f = 0; f < x->program->function_count; f++) {
+      if (x->wanted[f]) function_forms(x, f);
+    }
+  } while (x->changed);
+}
+
 struct forms *find_forms(struct arena *arena, const struct ir_program *program,
                          const bool *wanted) {
   struct finding x = {.arena = arena, .program = program, .wanted = wanted};
@@ -278,11 +338,15 @@ struct forms *find_forms(struct arena *arena, const struct ir_program *program,
     if (ir_procedure(lifted) != IR_NO_PROCEDURE && wanted[ir_procedure(lifted)])
       begin_procedure(&x, lifted);
   }
-  do {
-    x.changed = false;
-    for (uint32_t f = 0; f < program->function_count; f++) {
-      if (wanted[f]) function_forms(&x, f);
-    }
-  } while (x.changed);
+  x.by_element = arena_alloc(arena, (program->function_count + 1) * sizeof *x.by_element);
+  for (uint32_t f = 0; f < program->function_count; f++) {
+    if (wanted[f])
+      x.by_element[f] = find_read_by_element(arena, program, &program->functions[f]);
+  }
+  /* First what must be a scalar becomes one; it stays one. */
+  x.requiring = true;
+  find_all(&x);
+  x.requiring = false;
+  find_all(&x);
   return x.forms;
 }

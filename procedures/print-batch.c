@@ -75,8 +75,18 @@ static void print_part_argument(const struct batch_text *x, uint32_t i) {
   case FORM_SEGMENTS:
     fprintf(x->out, shared ? ", o%u, c%u" : ", o%u + from%u, len%u", i, i, i);
     break;
+  case FORM_LENGTHS:
+  case FORM_STARTS: break; /* of no parameter */
   }
   (void)kind;
+}
+
+/* A shared parameter of which the procedure takes one element, or segment, has one. */
+static void require_shared(const struct batch_text *x, uint32_t i) {
+  const enum form form = (enum form)x->forms->of[x->f->params[i]];
+  if (size_of(x, i) != IR_SHARED) return;
+  if (form == FORM_SCALAR) fprintf(x->out, "if (n%u != 1) return 0;\n", i);
+  if (form == FORM_ONE) fprintf(x->out, "if (c%u != 1) return 0;\n", i);
 }
 
 /* A result of which each instance has one. */
@@ -103,6 +113,7 @@ void print_batch(struct procedures_text *t, uint32_t lifted) {
       fprintf(x.out, "if (!native_room(r, y%u, last - first, sizeof(%s))) return 0;\n", i,
               is_descriptor(kind) ? "uint64_t" : type_of_kind(kind));
   }
+  for (uint32_t i = 0; i < x.f->param_count; i++) require_shared(&x, i);
   fputs("for (uint64_t k = first; k < last; k++) {\n", x.out);
   for (uint32_t i = 0; i < x.f->param_count; i++) print_part(&x, i);
   for (uint32_t i = 0; i < x.f->result_count; i++) {

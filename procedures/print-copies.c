@@ -170,7 +170,7 @@ static bool becomes_run(const struct copies_text *x, uint32_t value) {
 
 static void print_run(struct copies_text *x, const struct superop_node *node) {
   struct held *h = &x->held[node->result];
-  *h = (struct held){x->next++, FORM_VECTOR, false, 0};
+  *h = (struct held){.v = x->next++, .form = FORM_VECTOR};
   x->known[node->result] = COPIED_RUN;
   fprintf(x->out, "const INT s%u = ", h->v);
   put_scalar(x, node->operands[0]);
@@ -194,7 +194,7 @@ static void print_slice(struct copies_text *x, const struct superop_node *node) 
   require_equal(x, node->operands[0], node->operands[2]);
   require_equal(x, node->operands[1], node->operands[3]);
   require_within(x, node->operands[1], node->operands[2]);
-  *h = (struct held){x->next++, FORM_VECTOR, false, 0};
+  *h = (struct held){.v = x->next++, .form = FORM_VECTOR};
   fprintf(x->out, "const uint64_t n%u = n%u;\n%s *x%u = (%s *)", h->v, run,
           type_of(x, node->result), h->v, type_of(x, node->result));
   put_data(x, node->operands[0]);
@@ -225,7 +225,7 @@ static uint32_t append_of(const struct copies_text *x, uint32_t value) {
 static void print_target(struct copies_text *x, const struct superop_node *node,
                          uint32_t descriptor) {
   struct held *h = &x->held[node->result];
-  *h = (struct held){x->next++, FORM_VECTOR, false, append_of(x, node->result)};
+  *h = (struct held){.v = x->next++, .form = FORM_VECTOR, .append = append_of(x, node->result)};
   x->known[node->result] = COPIED_OWN;
   fprintf(x->out, "const uint64_t n%u = n%u;\n%s *x%u;\nuint64_t z%u = 0;\n", h->v,
           x->held[descriptor].v, type_of(x, node->result), h->v, h->v);

@@ -36,6 +36,8 @@ static void declare(const struct function_text *x, ir_var v) {
   case FORM_VECTOR: fprintf(out_of(x), "%s *x%u = 0; uint64_t n%u = 0;\n", type, v, v); break;
   case FORM_ONE: fprintf(out_of(x), "uint64_t n%u = 0;\n", v); break;
   case FORM_SEGMENTS: fprintf(out_of(x), "uint64_t *o%u = 0, c%u = 0;\n", v, v); break;
+  case FORM_LENGTHS:
+  case FORM_STARTS: break; /* of no result of an IF */
   }
 }
 
@@ -102,6 +104,8 @@ static void assign(const struct function_text *x, ir_var to, ir_var from) {
               "o%u[0] = 0; o%u[1] = n%u; c%u = 1;\n",
               to, to, to, to, to, from, to);
     break;
+  case FORM_LENGTHS:
+  case FORM_STARTS: break; /* never */
   }
 }
 
@@ -183,11 +187,14 @@ static void print_superop(const struct function_text *x, const struct superop *o
   struct held *params = arena_alloc(arena, (op->param_count + 1) * sizeof *params);
   struct held *outputs = arena_alloc(arena, (op->output_count + 1) * sizeof *outputs);
   for (uint32_t p = 0; p < op->param_count; p++)
-    params[p] = (struct held){operands[p], (uint8_t)form_of(x, operands[p]),
-                              x->placed[operands[p]] != NULL, 0};
+    params[p] = (struct held){.v = operands[p],
+                              .form = (uint8_t)form_of(x, operands[p]),
+                              .placed = x->placed[operands[p]] != NULL,
+                              .base = x->forms->base[operands[p]]};
   for (uint32_t i = 0; i < op->output_count; i++)
-    outputs[i] = (struct held){results[i], (uint8_t)form_of(x, results[i]), false,
-                               x->returned[results[i]]};
+    outputs[i] = (struct held){.v = results[i],
+                               .form = (uint8_t)form_of(x, results[i]),
+                               .append = x->returned[results[i]]};
   if (op->copies)
     print_copies(x->t, op, params, outputs, x->f->var_count, x->loops);
   else
@@ -200,6 +207,8 @@ static void put_length(const struct function_text *x, ir_var v) {
   case FORM_VECTOR:
   case FORM_ONE: fprintf(out_of(x), "n%u", v); break;
   case FORM_SEGMENTS: fprintf(out_of(x), "(o%u[c%u] - o%u[0])", v, v, v); break;
+  case FORM_LENGTHS:
+  case FORM_STARTS: fprintf(out_of(x), "c%u", x->forms->base[v]); break;
   }
 }
 
@@ -211,6 +220,7 @@ static void put_data(const struct function_text *x, ir_var v) {
 static void print_lengths(const struct function_text *x, const struct ir_binding *b) {
   FILE *out = out_of(x);
   const ir_var d = b->operands[0], v = b->results[0];
+  if (form_of(x, v) == FORM_LENGTHS) return;
   if (form_of(x, v) == FORM_SCALAR) {
     fprintf(out, "const INT x%u = (INT)n%u;\n", v, d);
     return;
@@ -224,7 +234,19 @@ static void print_lengths(const struct function_text *x, const struct ir_binding
 
 static void print_make_segdes(const struct function_text *x, const struct ir_binding *b) {
   FILE *out = out_of(x);
-  const ir_var v = b->operands[0], d = b->results[0];
+  const ir_var v = b->operands[0], d = b->results[0], from = x->forms->base[v];
+  if (form_of(x, v) == FORM_LENGTHS) {
+    fprintf(out, "uint64_t *o%u = (uint64_t *)o%u;\nconst uint64_t c%u = c%u;\n", d, from, d,
+            from);
+    return;
+  }
+  if (form_of(x, v) == FORM_STARTS) {
+    fprintf(out,
+            "const uint64_t n%u = c%u;\nINT *x%u = native_take(r, n%u, sizeof *x%u);\n"
+            "if (!x%u) return 0;\n"
+            "for (uint64_t k = 0; k < n%u; k++) x%u[k] = (INT)(o%u[k] - o%u[0]);\n",
+            v, from, v, v, v, v, v, v, from, from);
+  }
   if (form_of(x, d) == FORM_ONE)
     fprintf(out, "if (x%u < 0) return 0;\nconst uint64_t n%u = (uint64_t)x%u;\n", v, d, v);
   else
@@ -584,6 +606,8 @@ static void put_result(const struct function_text *x, uint32_t i, ir_var v) {
     else
       fprintf(out, "if (!native_append_lengths(r, y%u, o%u, c%u)) return 0;\n", i, v, v);
     break;
+  case FORM_LENGTHS:
+  case FORM_STARTS: break; /* never */
   }
 }
 
@@ -675,6 +699,8 @@ static void print_next_round(const struct function_text *x, const struct ir_bloc
                                         : "const uint64_t size%u = c%u;\n",
               i, v);
       break;
+    case FORM_LENGTHS:
+    case FORM_STARTS: break; /* never */
     }
   }
   for (uint32_t i = 0; i < b->operand_count; i++) {
@@ -771,6 +797,8 @@ void print_head(struct procedures_text *t, uint32_t number) {
     case FORM_VECTOR: fprintf(t->out, ", const %s *x%u, uint64_t n%u", type, v, v); break;
     case FORM_ONE: fprintf(t->out, ", uint64_t n%u", v); break;
     case FORM_SEGMENTS: fprintf(t->out, ", const uint64_t *o%u, uint64_t c%u", v, v); break;
+    case FORM_LENGTHS:
+    case FORM_STARTS: break; /* never */
     }
   }
   for (uint32_t i = 0; i < f->result_count; i++) {
@@ -780,6 +808,8 @@ void print_head(struct procedures_text *t, uint32_t number) {
     case FORM_ONE: fprintf(t->out, ", uint64_t *y%u", i); break;
     case FORM_VECTOR:
     case FORM_SEGMENTS: fprintf(t->out, ", struct native_buffer *y%u", i); break;
+    case FORM_LENGTHS:
+    case FORM_STARTS: break; /* never */
     }
   }
   fputs(")", t->out);

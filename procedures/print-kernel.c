@@ -3,7 +3,8 @@
  *
  * What has the same value everywhere, or in a segment, is computed before the loop. The loop
  * over positions has no branches but those of the program: what fails is noted in `bad`, and
- * looked at behind the loop. Sums of FLOATs, whose order the tree fixes, are computed a block
+ * looked at behind the loop. Flags there are INTs, since vectors have as many lanes as the
+ * narrowest type has. Sums of FLOATs, whose order the tree fixes, are computed a block
  * at a time.
  */
 #include "procedures/private.h"
@@ -49,11 +50,15 @@ static bool is_segmented(const struct kernel_text *x, uint32_t descriptor) {
 
 /* Writes an element of a parameter, at a position that is an expression. */
 static void put_element(const struct kernel_text *x, uint32_t param, const char *at) {
-  const ir_var v = x->params[param].v;
-  if (form_of(x, param) == FORM_SCALAR)
-    fprintf(x->out, "x%u", v);
+  const struct held *h = &x->params[param];
+  if (h->form == FORM_SCALAR)
+    fprintf(x->out, "x%u", h->v);
+  else if (h->form == FORM_LENGTHS)
+    fprintf(x->out, "(INT)(o%u[(%s) + 1] - o%u[%s])", h->base, at, h->base, at);
+  else if (h->form == FORM_STARTS)
+    fprintf(x->out, "(INT)(o%u[%s] - o%u[0])", h->base, at, h->base);
   else
-    fprintf(x->out, "x%u[%s]", v, at);
+    fprintf(x->out, "x%u[%s]", h->v, at);
 }
 
 /* Writes where the elements of a parameter are. */
@@ -66,7 +71,9 @@ static void size_text(const struct kernel_text *x, struct superop_size size, cha
       size.what == SIZE_LEN || size.what == SIZE_TOTAL || size.what == SIZE_COUNT;
   const ir_var v = known ? x->params[size.param].v : 0;
   const enum form form = known ? form_of(x, size.param) : FORM_SCALAR;
-  if (form == FORM_SCALAR || (form == FORM_ONE && size.what == SIZE_COUNT))
+  if (form == FORM_LENGTHS || form == FORM_STARTS)
+    snprintf(text, 80, "c%u", x->params[size.param].base);
+  else if (form == FORM_SCALAR || (form == FORM_ONE && size.what == SIZE_COUNT))
     snprintf(text, 80, "UINT64_C(1)");
   else if (form == FORM_SEGMENTS && size.what == SIZE_COUNT)
     snprintf(text, 80, "c%u", v);
@@ -215,7 +222,7 @@ static void print_map(const struct kernel_text *x, const struct kernel_statement
   const struct map_row *row = opcode_map_row((enum opcode)s->op, (enum type_word)s->word);
   const char *type = type_of(x, (enum superop_kind)s->type);
   if (s->checked && row->condition) {
-    fprintf(x->out, "const int ok%u = ", s->value);
+    fprintf(x->out, "const INT ok%u = ", s->value);
     put_expression(x, row->condition, s);
     fprintf(x->out, ";\n%s!ok%u%s", fails(x, s), s->value, fails_end(x));
   }
@@ -252,41 +259,46 @@ static void put_extent(const struct kernel_text *x, const struct kernel_statemen
   fputs("]", x->out);
 }
 
-/* Where a check has failed at the position, the first element is read. */
-static void put_gathered(const struct kernel_text *x, const struct kernel_statement *s) {
-  if (form_of(x, s->param) == FORM_SCALAR) {
-    fprintf(x->out, "x%u", x->params[s->param].v);
-    return;
-  }
-  fprintf(x->out, "x%u[", x->params[s->param].v);
+/* Writes a constant atV: the number of the element that a gather reads; of the first one where
+ * a check has failed at the position. */
+static void print_at(const struct kernel_text *x, const struct kernel_statement *s,
+                     const char *index) {
+  fprintf(x->out, "const uint64_t at%u = ", s->value);
   if (x->checks && !x->single && s->count == 1) fputs("!fine ? 0 : ", x->out);
   put_base(x, s);
-  fprintf(x->out, " + (uint64_t)v%u]", s->operands[0]);
+  fprintf(x->out, " + %s;\n", index);
 }
 
-/* An element is read at the start of the vector where the index is wrong; of a vector without
- * elements none is. */
 static void print_gather(const struct kernel_text *x, const struct kernel_statement *s) {
   const char *type = type_of(x, (enum superop_kind)s->type);
   const uint32_t v = s->value;
   const bool flagged = s->count > 1;
+  char index[40], at[24];
   if (s->checked) {
-    fprintf(x->out, "const int ok%u = ", v);
+    fprintf(x->out, "const INT ok%u = ", v);
     if (flagged) fprintf(x->out, "!v%u || ", s->operands[1]);
     fprintf(x->out, "(uint64_t)v%u < ", s->operands[0]);
     put_extent(x, s);
     fprintf(x->out, ";\n%s!ok%u%s", fails(x, s), v, fails_end(x));
   }
+  snprintf(index, sizeof index, "(uint64_t)v%u", s->operands[0]);
+  print_at(x, s, index);
   fprintf(x->out, "const %s v%u = ", type, v);
   if (flagged)
     fprintf(x->out, "!v%u%s ? (%s)0 : ", s->operands[1],
             x->checks && !x->single ? " || !fine" : "", type);
-  put_gathered(x, s);
+  snprintf(at, sizeof at, "at%u", v);
+  put_element(x, s->param, at);
   fputs(";\n", x->out);
+}
+
+static bool is_in_memory(const struct kernel_text *x, uint32_t param) {
+  return form_of(x, param) == FORM_VECTOR || form_of(x, param) == FORM_SCALAR;
 }
 
 /* Whether a run is checked once, before the loop over the positions of its segment. */
 static bool is_pointed(const struct kernel_text *x, const struct kernel_statement *s) {
+  if (s->kind == KERNEL_RUN && !is_in_memory(x, s->param)) return false;
   return (s->kind == KERNEL_RUN || s->run) && !x->plain && !x->single &&
          level_of_near(x, s->near) != KERNEL_OF_POSITION;
 }
@@ -336,19 +348,21 @@ static void print_run(const struct kernel_text *x, const struct kernel_statement
     fprintf(x->out, "const %s v%u = wi%u[i];\n", type, v, v);
     return;
   }
-  fprintf(x->out, "const uint64_t at%u = (uint64_t)v%u + %s", v, s->operands[0], position(x));
+  char index[24], at[24];
+  fprintf(x->out, "const uint64_t run%u = (uint64_t)v%u + %s", v, s->operands[0], position(x));
   put_begin(x, s->near);
   fputs(";\n", x->out);
   if (s->checked) {
-    fprintf(x->out, "%sat%u >= ", fails(x, s), v);
+    fprintf(x->out, "%srun%u >= ", fails(x, s), v);
     put_extent(x, s);
     fputs(fails_end(x), x->out);
   }
+  snprintf(index, sizeof index, "run%u", v);
+  print_at(x, s, index);
   fprintf(x->out, "const %s v%u = ", type, v);
-  put_address(x, s->param);
-  fputs(x->checks && !x->single ? "[!fine ? 0 : " : "[", x->out);
-  put_base(x, s);
-  fprintf(x->out, " + at%u];\n", v);
+  snprintf(at, sizeof at, "at%u", v);
+  put_element(x, s->param, at);
+  fputs(";\n", x->out);
 }
 
 static void print_loaded(const struct kernel_text *x, const struct kernel_statement *s) {
@@ -440,6 +454,8 @@ static void declare_result(const struct kernel_text *x, uint32_t value) {
   case FORM_VECTOR: fprintf(x->out, "%s *x%u; uint64_t n%u;\n", type, h->v, h->v); break;
   case FORM_ONE: fprintf(x->out, "uint64_t n%u;\n", h->v); break;
   case FORM_SEGMENTS: fprintf(x->out, "uint64_t *o%u, c%u;\n", h->v, h->v); break;
+  case FORM_LENGTHS:
+  case FORM_STARTS: break;
   }
 }
 
@@ -530,7 +546,7 @@ static void begin_statement(const struct kernel_text *x, uint32_t k) {
     const struct held *d = output_of(x, s->output + 1);
     take_result(x, s->output, "n");
     fprintf(x->out, "uint64_t k%u = 0;\n", s->output);
-    if (!x->single) fprintf(x->out, "uint8_t f%u[BLOCK];\n", k);
+    if (!x->single) fprintf(x->out, "INT f%u[BLOCK];\n", k);
     if (!x->single && packed_param(x, s) == SUPEROP_NONE)
       fprintf(x->out, "%s t%u[BLOCK];\n", type, k);
     if (d && d->form == FORM_SEGMENTS)
@@ -753,7 +769,7 @@ static void print_keep(const struct kernel_text *x, uint32_t k) {
             s->output, s->operands[1]);
     return;
   }
-  fprintf(x->out, "f%u[i - from] = v%u;\n", k, s->operands[1]);
+  fprintf(x->out, "f%u[i - from] = v%u ? -1 : 0;\n", k, s->operands[1]);
   if (packed_param(x, s) == SUPEROP_NONE)
     fprintf(x->out, "t%u[i - from] = v%u;\n", k, s->operands[0]);
 }
@@ -841,7 +857,7 @@ static bool is_independent(const struct kernel_text *x) {
 static void print_positions(struct kernel_text *x, const char *end) {
   if (is_independent(x)) fputs("INDEPENDENT\n", x->out);
   fprintf(x->out, "for (; i < %s; i++) {\n", end);
-  if (x->checks) fputs("int fine = 1;\n", x->out);
+  if (x->checks) fputs("INT fine = 1;\n", x->out);
   print_cursors(x, false);
   print_level(x, KERNEL_OF_POSITION);
   fputs(x->checks ? "bad |= !fine;\n}\n" : "}\n", x->out);
@@ -877,7 +893,7 @@ static void print_loops(struct kernel_text *x) {
   fprintf(x->out,
           "for (uint64_t g = 0; g < c%u; g++) {\n"
           "const uint64_t begin = i, end = o%u[g + 1] - o%u[0];\n(void)begin;\n"
-          "int bad = 0;\n",
+          "INT bad = 0;\n",
           v, v, v);
   print_level(x, KERNEL_OF_SEGMENT);
   fputs("if (bad && begin < end) return 0;\nbad = 0;\n", x->out);
@@ -896,6 +912,15 @@ static void print_single(struct kernel_text *x) {
   for_all(x, end_segment);
 }
 
+/* Whether anything is left to be computed or checked. */
+static bool does_something(const struct kernel_text *x) {
+  for (uint32_t k = 0; k < x->k->count; k++) {
+    const struct kernel_statement *s = &x->k->statements[k];
+    if (kernel_writes(s) || may_fail(s)) return true;
+  }
+  return false;
+}
+
 /* Sizes that may differ are compared. */
 static void print_rules(const struct kernel_text *x) {
   for (uint32_t k = 0; k < x->op->rule_count; k++) {
@@ -905,11 +930,13 @@ static void print_rules(const struct kernel_text *x) {
     if (strcmp(a, b) != 0) fprintf(x->out, "if (%s != %s) return 0;\n", a, b);
   }
   /* A gather reads something where its index is wrong, if there is anything. */
-  for (uint32_t k = 0; k < x->k->count && !x->plain; k++) {
+  for (uint32_t k = 0; k < x->k->count && !x->plain && does_something(x); k++) {
     const struct kernel_statement *s = &x->k->statements[k];
     if (s->kind != KERNEL_GATHER || s->count > 1) continue;
     if (form_of(x, s->param) == FORM_VECTOR)
       fprintf(x->out, "if (n%u == 0 && n > 0) return 0;\n", x->params[s->param].v);
+    if (!is_in_memory(x, s->param))
+      fprintf(x->out, "if (c%u == 0 && n > 0) return 0;\n", x->params[s->param].base);
   }
 }
 
@@ -922,8 +949,40 @@ static void print_segment_count(const struct kernel_text *x) {
   fputs(";\n(void)segments;\n", x->out);
 }
 
-static const struct kernel *lowered(struct arena *arena, const struct superop *op) {
+/* The lengths of whose descriptor a result is the sum; or NULL. */
+static const struct held *total_of(const struct superop *op, const struct held *params,
+                                   uint32_t value) {
+  for (uint32_t k = 0; k < op->node_count; k++) {
+    const struct superop_node *node = &op->nodes[k];
+    if (node->op != OPC_ADD_REDUCE || node->result != value) continue;
+    const uint32_t p = node->operands[0];
+    return p < op->param_count && params[p].form == FORM_LENGTHS &&
+                   params[node->operands[1]].form == FORM_ONE
+               ? &params[p]
+               : NULL;
+  }
+  return NULL;
+}
+
+/* Starts of segments are not computed, and the total of a descriptor is known. */
+static bool is_left_out(const struct superop *op, const struct held *params,
+                        const struct held *outputs, const struct kernel_statement *s) {
+  for (uint32_t i = 0; i < op->output_count; i++) {
+    if (op->outputs[i] != s->output) continue;
+    return outputs[i].form == FORM_STARTS || total_of(op, params, s->output);
+  }
+  return false;
+}
+
+static const struct kernel *lowered(struct arena *arena, const struct superop *op,
+                                    const struct held *params, const struct held *outputs) {
   struct kernel *k = kernel_lower(arena, op);
+  uint32_t count = 0;
+  for (uint32_t i = 0; i < k->count; i++) {
+    if (!is_left_out(op, params, outputs, &k->statements[i]))
+      k->statements[count++] = k->statements[i];
+  }
+  k->count = count;
   kernel_find_runs(arena, k);
   return k;
 }
@@ -940,7 +999,7 @@ static void print_plain(struct kernel_text *x) {
 }
 
 static void print_whole(struct kernel_text *x) {
-  fputs("int bad = 0;\nuint64_t rounds = 0;\n(void)rounds;\nconst uint64_t n = ", x->out);
+  fputs("INT bad = 0;\nuint64_t rounds = 0;\n(void)rounds;\nconst uint64_t n = ", x->out);
   put_size(x, x->op->domain);
   fputs(";\n", x->out);
   print_segment_count(x);
@@ -954,6 +1013,14 @@ static void print_whole(struct kernel_text *x) {
   fputs("if (bad) return 0;\n", x->out);
 }
 
+static void print_totals(const struct kernel_text *x) {
+  for (uint32_t i = 0; i < x->op->output_count; i++) {
+    const struct held *lengths = total_of(x->op, x->params, x->op->outputs[i]);
+    const ir_var d = lengths ? lengths->base : 0;
+    if (lengths) fprintf(x->out, "x%u = (INT)(o%u[c%u] - o%u[0]);\n", x->outputs[i].v, d, d, d);
+  }
+}
+
 /* The number of a superoperator of the program, by which its combination is called. */
 static uint32_t combination_of(const struct procedures_text *t, const struct superop *op) {
   for (uint32_t k = 0; k < t->program->superop_count; k++) {
@@ -965,7 +1032,7 @@ static uint32_t combination_of(const struct procedures_text *t, const struct sup
 void print_kernel(struct procedures_text *t, const struct superop *op,
                   const struct held *params, const struct held *outputs) {
   struct kernel_text x = {.t = t,
-                          .k = lowered(t->arena, op),
+                          .k = lowered(t->arena, op, params, outputs),
                           .op = op,
                           .params = params,
                           .outputs = outputs,
@@ -978,11 +1045,14 @@ void print_kernel(struct procedures_text *t, const struct superop *op,
   for (uint32_t i = 0; i < op->output_count; i++) declare_result(&x, op->outputs[i]);
   find_shape(&x, &units);
   find_levels(&x, t->arena);
+  print_totals(&x);
   fputs("{\n", t->out);
   if (x.plain)
     print_plain(&x);
-  else
+  else if (does_something(&x))
     print_whole(&x);
+  else
+    print_rules(&x);
   fputs("}\n", t->out);
 }
 

@@ -13,13 +13,19 @@
 
 /* A vector that has one element in every execution is a scalar of C: xV. Another one is an
  * address and a length: xV, nV. A descriptor that has one segment in every execution is its
- * length: nV. Another one is the starts of segments and their number: oV, cV. */
-enum form { FORM_SCALAR, FORM_VECTOR, FORM_ONE, FORM_SEGMENTS };
+ * length: nV. Another one is the starts of segments and their number: oV, cV.
+ *
+ * The lengths of a descriptor, and where its segments begin, are not computed where they are
+ * only read element by element: they are differences of starts. Else each instance would go
+ * through a descriptor that all share. */
+enum form { FORM_SCALAR, FORM_VECTOR, FORM_ONE, FORM_SEGMENTS, FORM_LENGTHS, FORM_STARTS };
 
 /* What is known of the variables of a function. */
 struct forms {
   uint8_t *of;      /* of every variable: enum form */
   bool *one;        /* of every descriptor: its total is 1 */
+  ir_var *base;     /* of LENGTHS and STARTS: the descriptor, which is SEGMENTS */
+  bool *fixed;      /* of every parameter: calls that have more of it give up */
   uint8_t *results; /* of every result: enum form */
   bool *result_one;
 };
@@ -35,6 +41,9 @@ bool unit_size(const struct unit_sizes *, struct superop_size);
 /* The form of a value of the superoperator that is an output. */
 enum form unit_form(const struct superop *, const struct unit_sizes *, uint32_t value);
 
+/* Marks the variables of a function that are only read element by element: reads.c. */
+bool *find_read_by_element(struct arena *, const struct ir_program *,
+                           const struct ir_function *);
 /* Returns the forms of the variables of all wanted functions, by function. */
 struct forms *find_forms(struct arena *, const struct ir_program *, const bool *wanted);
 
@@ -73,6 +82,7 @@ struct held {
   ir_var v;
   uint8_t form;    /* enum form */
   bool placed;     /* a parameter that is where the result will be */
+  ir_var base;     /* of LENGTHS and STARTS: the descriptor */
   uint32_t append; /* a vector that is only returned, as result append - 1: its room is in that
                       buffer; else 0 */
 };
