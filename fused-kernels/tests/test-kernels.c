@@ -193,6 +193,37 @@ static const struct {
      "  scatter DPERMUTE INT 4 %5 %0 in 3 of 5 run checked -> 0\n"
      "  store %5 -> 1\n",
      true},
+    /* no run: the segments of another descriptor, a stride of 2, a start of another segment */
+    {"fused OP0#1 ($0 : INT, $1 : INT, $2 : SEGDES, $3 : SEGDES, $4 : SEGDES) =\n"
+     "$5 = (INDEX @ $1 (CONST INT 1) $3) $6 = (BPERMUTE INT @ $0 $5 $2 $4)\n"
+     "$7 = (INDEX @ $1 (CONST INT 2) $3) $8 = (BPERMUTE INT @ $0 $7 $2 $3)\n"
+     "$9 = (INDEX @ (CONST INT 0) (CONST INT 1) $3)\n"
+     "$10 = (BPERMUTE INT @ $0 (+ INT @ (DIST INT @ $1 $4) $9) $2 $3) -> $6 $8 $10",
+     "kernel (0 : INT, 1 : INT, 2 : SEGDES, 3 : SEGDES, 4 : SEGDES) over total 3\n"
+     "  %0 = spread 1 in 3\n"
+     "  %1 = constant 1\n"
+     "  %2 = offset in 3\n"
+     "  %3 = * INT %2 %1\n"
+     "  %4 = + INT %0 %3\n"
+     "  %5 = gather 0 %4 in 4 of 2 checked\n"
+     "  %6 = spread 1 in 3\n"
+     "  %7 = constant 2\n"
+     "  %8 = offset in 3\n"
+     "  %9 = * INT %8 %7\n"
+     "  %10 = + INT %6 %9\n"
+     "  %11 = gather 0 %10 in 3 of 2 checked\n"
+     "  %12 = constant 0\n"
+     "  %13 = constant 1\n"
+     "  %14 = offset in 3\n"
+     "  %15 = * INT %14 %13\n"
+     "  %16 = + INT %12 %15\n"
+     "  %17 = spread 1 in 4\n"
+     "  %18 = + INT %17 %16\n"
+     "  %19 = gather 0 %18 in 3 of 2 checked\n"
+     "  store %5 -> 0\n"
+     "  store %11 -> 1\n"
+     "  store %19 -> 2\n",
+     true},
 };
 enum { TEXTS = sizeof texts / sizeof *texts };
 

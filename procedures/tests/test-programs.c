@@ -944,6 +944,83 @@ Test(programs, trees_in_narrow_widths) {
   check_trees((struct widths){CVL_I32, CVL_F32});
 }
 
+/* ---- functions ---- */
+
+/* The functions of a vector, and of one of its elements, which is a scalar. */
+#define FUNCTION(op, vector, scalar) vector " = " op " v1\n" scalar " = " op " v5\n"
+static const struct example functions = {
+    .name = "functions",
+    .text =
+        "fun P (v0: SEGDES, v1: FLOAT) -> (SEGDES, FLOAT, FLOAT, FLOAT, FLOAT, FLOAT, FLOAT, "
+        "FLOAT, FLOAT)\n"
+        "v4 = CONST INT 0\n"
+        "v5 = EXTRACT FLOAT v1 v4 v0\n" FUNCTION("EXP", "v6", "v7") FUNCTION("SIN", "v8", "v9")
+            FUNCTION("LOG", "v10", "v11") FUNCTION(
+                "TANH", "v12",
+                "v13") "yield v0 v6 v8 v10 v12 v7 v9 v11 v13\n"
+                       "end\n" LIFTED(
+                           "v1: SEGDES, v2: FLOAT",
+                           "SEGDES, FLOAT, FLOAT, FLOAT, FLOAT, FLOAT, FLOAT, FLOAT, FLOAT",
+                           "shared each 1 -> each 0 0 0 0 each each each each",
+                           "v3: SEGDES, v4: FLOAT, v5: FLOAT, v6: FLOAT, v7: FLOAT, v8: FLOAT, "
+                           "v9: FLOAT, v10: FLOAT, v11: FLOAT = call F v0 v1 v2\n"
+                           "yield v3 v4 v5 v6 v7 v8 v9 v10 v11\n")};
+enum { FUNCTIONS = 4 };
+
+/* The bits of one element. */
+static void expect_function(struct widths w, enum cvl_op op, const void *x, const void *found,
+                            uint64_t n) {
+  const size_t bytes = elem_info(w.float_elem)->bytes;
+  for (uint64_t i = 0; i < n; i++) {
+    const struct cvl_value operand =
+        cvl_scalar_float(w.float_elem, calling_real(x, w.float_elem, i));
+    struct cvl_value wanted;
+    enum cvl_error_kind kind;
+    cr_assert(cvl_scalar_op(w.int_elem, w.float_elem, op, &operand, &wanted, &kind));
+    cr_expect_eq(memcmp(&wanted.as, (const char *)found + i * bytes, bytes), 0, "%u of %a", op,
+                 cvl_float_of(&operand));
+  }
+}
+
+static void check_functions(struct widths w) {
+  static const double arguments[] = {0.5, -0.0,  1.0,  -2.5,     3e5,
+                                     1e9, -1e17, 1e30, INFINITY, 0.1};
+  static const enum cvl_op ops[FUNCTIONS] = {OP_EXP, OP_SIN, OP_LOG, OP_TANH};
+  enum { COUNT = sizeof arguments / sizeof *arguments };
+  const uint64_t offsets[] = {0, COUNT};
+  double wide[COUNT];
+  float narrow[COUNT];
+  struct loaded_example x;
+  struct built b;
+  struct calling c;
+  struct native_buffer y[2 * FUNCTIONS + 1] = {0};
+  if (!has_compiler()) cr_skip_test("no compiler here");
+  for (int i = 0; i < COUNT; i++) narrow[i] = (float)(wide[i] = arguments[i]);
+  const void *data = w.float_elem == CVL_F64 ? (const void *)wide : narrow;
+  make_directory(&b);
+  calling_begin(&c, w);
+  load_example(&x, &functions, w);
+  write_text(&b, "text", &x.procedures);
+  compile_native(&b, "");
+  const struct native_value params[] = {{.offsets = offsets, .n = 1},
+                                        {.data = data, .n = COUNT}};
+  cr_assert(entry_of(&b, "text", x.procedures.of[x.lifted])(&c.thread, 0, 1, params, y));
+  for (int f = 0; f < FUNCTIONS; f++) {
+    cr_assert(y[1 + f].n == COUNT && y[1 + FUNCTIONS + f].n == 1);
+    expect_function(w, ops[f], data, y[1 + f].at, COUNT);
+    expect_function(w, ops[f], data, y[1 + FUNCTIONS + f].at, 1);
+  }
+  calling_free_results(&c, y, 2 * FUNCTIONS + 1);
+  calling_end(&c);
+  clean(&b);
+  unload_example(&x);
+}
+
+Test(programs, functions_give_the_bits_of_one_element) {
+  check_functions((struct widths){CVL_I64, CVL_F64});
+  check_functions((struct widths){CVL_I32, CVL_F32});
+}
+
 /* ---- all examples, in both widths ---- */
 
 Test(programs, same_as_the_oracle_in_wide_widths) {
