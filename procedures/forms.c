@@ -2,6 +2,7 @@
  * for all functions together. At first everything is a scalar, or one segment; what an
  * operation, a call or an arm makes longer becomes a vector, until nothing changes.
  */
+#include "ir/constant.h"
 #include "procedures/private.h"
 
 /* ---- superoperators ---- */
@@ -56,6 +57,19 @@ enum form unit_form(const struct superop *op, const struct unit_sizes *u, uint32
   if (op->kinds[value] != SUPEROP_SEGDES)
     return unit_size(u, op->sizes[value]) ? FORM_SCALAR : FORM_VECTOR;
   return u->count[pack_of(op, value)->operands[2]] ? FORM_ONE : FORM_SEGMENTS;
+}
+
+static const struct superop_node *definition_of(const struct superop *op, uint32_t value) {
+  return value < op->param_count ? NULL : emit_definition(op, value);
+}
+
+const struct superop_node *same_everywhere(const struct superop *op, const uint8_t *forms,
+                                           uint32_t value) {
+  const struct superop_node *node = definition_of(op, value);
+  if (!node || node->role != ROLE_SPREAD || op->copies) return NULL;
+  const uint32_t from = node->operands[0];
+  if (forms[node->operands[1]] != FORM_ONE) return NULL;
+  return from >= op->param_count || forms[from] == FORM_SCALAR ? node : NULL;
 }
 
 /* ---- functions ---- */
@@ -131,6 +145,14 @@ static void require_units(struct finding *x, const struct superop *op,
   }
 }
 
+static void same_form(struct finding *x, const struct superop *op, const ir_var *operands,
+                      uint32_t value, ir_var v) {
+  const uint32_t from = definition_of(op, value)->operands[0];
+  const struct superop_node *constant = definition_of(op, from);
+  x->own->of[v] = FORM_SAME;
+  x->own->constant[v] = constant ? &constant->constant : x->own->constant[operands[from]];
+}
+
 static void superop_forms(struct finding *x, const struct superop *op, const ir_var *operands,
                           const ir_var *results) {
   uint8_t *forms = arena_alloc(x->arena, op->param_count + 1);
@@ -145,10 +167,22 @@ static void superop_forms(struct finding *x, const struct superop *op, const ir_
     const ir_var v = results[i];
     const uint32_t p = starts_of(op, &u, forms, op->outputs[i]);
     set_form(x, v, unit_form(op, &u, op->outputs[i]), false);
-    if (p == SUPEROP_NONE || !x->by_element[x->number][v]) continue;
-    x->own->of[v] = FORM_STARTS;
-    x->own->base[v] = x->own->base[operands[p]];
+    if (x->own->of[v] != FORM_VECTOR || !x->by_element[x->number][v]) continue;
+    if (p != SUPEROP_NONE) {
+      x->own->of[v] = FORM_STARTS;
+      x->own->base[v] = x->own->base[operands[p]];
+    } else if (same_everywhere(op, forms, op->outputs[i])) {
+      same_form(x, op, operands, op->outputs[i], v);
+    }
   }
+}
+
+static void set_scalar_constant(struct finding *x, ir_var v, const struct vcode_constant *c) {
+  set_form(x, v, FORM_SCALAR, false);
+  if (x->own->constant[v]) return;
+  struct cvl_value *value = arena_alloc(x->arena, sizeof *value);
+  *value = constant_element(x->program->widths, c, 0);
+  x->own->constant[v] = value;
 }
 
 static void constant_forms(struct finding *x, const struct ir_binding *b) {
@@ -158,7 +192,7 @@ static void constant_forms(struct finding *x, const struct ir_binding *b) {
   else if (c->type == TW_SEGDES)
     set_form(x, b->results[0], FORM_ONE, c->as.ints[0] == 1);
   else
-    set_form(x, b->results[0], FORM_SCALAR, false);
+    set_scalar_constant(x, b->results[0], c);
 }
 
 static void operation_forms(struct finding *x, const struct ir_binding *b) {
@@ -285,6 +319,7 @@ static void begin_forms(struct finding *x, uint32_t number) {
   struct forms *own = &x->forms[number];
   own->of = arena_alloc(x->arena, f->var_count + 1);
   own->one = arena_alloc(x->arena, f->var_count + 1);
+  own->constant = arena_alloc(x->arena, (f->var_count + 1) * sizeof *own->constant);
   own->base = arena_alloc(x->arena, (f->var_count + 1) * sizeof *own->base);
   own->fixed = arena_alloc(x->arena, f->param_count + 1);
   own->results = arena_alloc(x->arena, f->result_count + 1);

@@ -75,6 +75,7 @@ static void print_part_argument(const struct batch_text *x, uint32_t i) {
   case FORM_SEGMENTS:
     fprintf(x->out, shared ? ", o%u, c%u" : ", o%u + from%u, len%u", i, i, i);
     break;
+  case FORM_SAME:
   case FORM_LENGTHS:
   case FORM_STARTS: break; /* of no parameter */
   }

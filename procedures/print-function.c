@@ -36,6 +36,7 @@ static void declare(const struct function_text *x, ir_var v) {
   case FORM_VECTOR: fprintf(out_of(x), "%s *x%u = 0; uint64_t n%u = 0;\n", type, v, v); break;
   case FORM_ONE: fprintf(out_of(x), "uint64_t n%u = 0;\n", v); break;
   case FORM_SEGMENTS: fprintf(out_of(x), "uint64_t *o%u = 0, c%u = 0;\n", v, v); break;
+  case FORM_SAME:
   case FORM_LENGTHS:
   case FORM_STARTS: break; /* of no result of an IF */
   }
@@ -104,6 +105,7 @@ static void assign(const struct function_text *x, ir_var to, ir_var from) {
               "o%u[0] = 0; o%u[1] = n%u; c%u = 1;\n",
               to, to, to, to, to, from, to);
     break;
+  case FORM_SAME:
   case FORM_LENGTHS:
   case FORM_STARTS: break; /* never */
   }
@@ -190,7 +192,8 @@ static void print_superop(const struct function_text *x, const struct superop *o
     params[p] = (struct held){.v = operands[p],
                               .form = (uint8_t)form_of(x, operands[p]),
                               .placed = x->placed[operands[p]] != NULL,
-                              .base = x->forms->base[operands[p]]};
+                              .base = x->forms->base[operands[p]],
+                              .constant = x->forms->constant[operands[p]]};
   for (uint32_t i = 0; i < op->output_count; i++)
     outputs[i] = (struct held){.v = results[i],
                                .form = (uint8_t)form_of(x, results[i]),
@@ -207,6 +210,7 @@ static void put_length(const struct function_text *x, ir_var v) {
   case FORM_VECTOR:
   case FORM_ONE: fprintf(out_of(x), "n%u", v); break;
   case FORM_SEGMENTS: fprintf(out_of(x), "(o%u[c%u] - o%u[0])", v, v, v); break;
+  case FORM_SAME: fprintf(out_of(x), "n%u", v); break;
   case FORM_LENGTHS:
   case FORM_STARTS: fprintf(out_of(x), "c%u", x->forms->base[v]); break;
   }
@@ -238,6 +242,15 @@ static void print_make_segdes(const struct function_text *x, const struct ir_bin
   if (form_of(x, v) == FORM_LENGTHS) {
     fprintf(out, "uint64_t *o%u = (uint64_t *)o%u;\nconst uint64_t c%u = c%u;\n", d, from, d,
             from);
+    return;
+  }
+  if (form_of(x, v) == FORM_SAME) {
+    fprintf(out,
+            "INT *all%u = native_take(r, n%u, sizeof *all%u);\nif (!all%u) return 0;\n"
+            "for (uint64_t k = 0; k < n%u; k++) all%u[k] = x%u;\n"
+            "const uint64_t c%u = n%u;\nuint64_t *o%u = native_segments(r, all%u, c%u);\n"
+            "if (!o%u) return 0;\n",
+            v, v, v, v, v, v, v, d, v, d, v, d, d);
     return;
   }
   if (form_of(x, v) == FORM_STARTS) {
@@ -606,6 +619,7 @@ static void put_result(const struct function_text *x, uint32_t i, ir_var v) {
     else
       fprintf(out, "if (!native_append_lengths(r, y%u, o%u, c%u)) return 0;\n", i, v, v);
     break;
+  case FORM_SAME:
   case FORM_LENGTHS:
   case FORM_STARTS: break; /* never */
   }
@@ -699,6 +713,7 @@ static void print_next_round(const struct function_text *x, const struct ir_bloc
                                         : "const uint64_t size%u = c%u;\n",
               i, v);
       break;
+    case FORM_SAME:
     case FORM_LENGTHS:
     case FORM_STARTS: break; /* never */
     }
@@ -797,6 +812,7 @@ void print_head(struct procedures_text *t, uint32_t number) {
     case FORM_VECTOR: fprintf(t->out, ", const %s *x%u, uint64_t n%u", type, v, v); break;
     case FORM_ONE: fprintf(t->out, ", uint64_t n%u", v); break;
     case FORM_SEGMENTS: fprintf(t->out, ", const uint64_t *o%u, uint64_t c%u", v, v); break;
+    case FORM_SAME:
     case FORM_LENGTHS:
     case FORM_STARTS: break; /* never */
     }
@@ -808,6 +824,7 @@ void print_head(struct procedures_text *t, uint32_t number) {
     case FORM_ONE: fprintf(t->out, ", uint64_t *y%u", i); break;
     case FORM_VECTOR:
     case FORM_SEGMENTS: fprintf(t->out, ", struct native_buffer *y%u", i); break;
+    case FORM_SAME:
     case FORM_LENGTHS:
     case FORM_STARTS: break; /* never */
     }

@@ -51,7 +51,7 @@ static bool is_segmented(const struct kernel_text *x, uint32_t descriptor) {
 /* Writes an element of a parameter, at a position that is an expression. */
 static void put_element(const struct kernel_text *x, uint32_t param, const char *at) {
   const struct held *h = &x->params[param];
-  if (h->form == FORM_SCALAR)
+  if (h->form == FORM_SCALAR || h->form == FORM_SAME)
     fprintf(x->out, "x%u", h->v);
   else if (h->form == FORM_LENGTHS)
     fprintf(x->out, "(INT)(o%u[(%s) + 1] - o%u[%s])", h->base, at, h->base, at);
@@ -120,6 +120,8 @@ static enum kernel_level max_level(enum kernel_level a, enum kernel_level b) {
 static enum kernel_level level_of_statement(const struct kernel_text *x,
                                             const struct kernel_statement *s) {
   enum kernel_level level = KERNEL_EVERYWHERE;
+  if ((s->kind == KERNEL_LOAD || s->kind == KERNEL_SPREAD) && form_of(x, s->param) == FORM_SAME)
+    return KERNEL_EVERYWHERE;
   for (unsigned i = 0; i < s->count; i++)
     level = max_level(level, (enum kernel_level)x->levels[s->operands[i]]);
   switch ((enum kernel_statement_kind)s->kind) {
@@ -454,6 +456,7 @@ static void declare_result(const struct kernel_text *x, uint32_t value) {
   case FORM_VECTOR: fprintf(x->out, "%s *x%u; uint64_t n%u;\n", type, h->v, h->v); break;
   case FORM_ONE: fprintf(x->out, "uint64_t n%u;\n", h->v); break;
   case FORM_SEGMENTS: fprintf(x->out, "uint64_t *o%u, c%u;\n", h->v, h->v); break;
+  case FORM_SAME: fprintf(x->out, "%s x%u; uint64_t n%u;\n", type, h->v, h->v); break;
   case FORM_LENGTHS:
   case FORM_STARTS: break;
   }
@@ -935,7 +938,7 @@ static void print_rules(const struct kernel_text *x) {
     if (s->kind != KERNEL_GATHER || s->count > 1) continue;
     if (form_of(x, s->param) == FORM_VECTOR)
       fprintf(x->out, "if (n%u == 0 && n > 0) return 0;\n", x->params[s->param].v);
-    if (!is_in_memory(x, s->param))
+    if (form_of(x, s->param) == FORM_LENGTHS || form_of(x, s->param) == FORM_STARTS)
       fprintf(x->out, "if (c%u == 0 && n > 0) return 0;\n", x->params[s->param].base);
   }
 }
@@ -969,7 +972,8 @@ static bool is_left_out(const struct superop *op, const struct held *params,
                         const struct held *outputs, const struct kernel_statement *s) {
   for (uint32_t i = 0; i < op->output_count; i++) {
     if (op->outputs[i] != s->output) continue;
-    return outputs[i].form == FORM_STARTS || total_of(op, params, s->output);
+    return outputs[i].form == FORM_STARTS || outputs[i].form == FORM_SAME ||
+           total_of(op, params, s->output);
   }
   return false;
 }
@@ -979,8 +983,13 @@ static const struct kernel *lowered(struct arena *arena, const struct superop *o
   struct kernel *k = kernel_lower(arena, op);
   uint32_t count = 0;
   for (uint32_t i = 0; i < k->count; i++) {
-    if (!is_left_out(op, params, outputs, &k->statements[i]))
-      k->statements[count++] = k->statements[i];
+    struct kernel_statement *s = &k->statements[i];
+    const bool reads = s->kind == KERNEL_LOAD || s->kind == KERNEL_SPREAD;
+    if (reads && params[s->param].form == FORM_SAME && params[s->param].constant) {
+      s->kind = KERNEL_CONSTANT;
+      s->constant = params[s->param].constant;
+    }
+    if (!is_left_out(op, params, outputs, s)) k->statements[count++] = *s;
   }
   k->count = count;
   kernel_find_runs(arena, k);
@@ -1013,11 +1022,26 @@ static void print_whole(struct kernel_text *x) {
   fputs("if (bad) return 0;\n", x->out);
 }
 
+/* Writes the element of a result that is the same everywhere, and its length. */
+static void print_same(const struct kernel_text *x, uint32_t i) {
+  const ir_var v = x->outputs[i].v;
+  const uint32_t from = emit_definition(x->op, x->op->outputs[i])->operands[0];
+  fprintf(x->out, "n%u = ", v);
+  put_size(x, x->op->sizes[x->op->outputs[i]]);
+  fprintf(x->out, ";\nx%u = ", v);
+  if (from >= x->op->param_count)
+    emit_literal(&emit_definition(x->op, from)->constant, x->out);
+  else
+    put_element(x, from, "0");
+  fputs(";\n", x->out);
+}
+
 static void print_totals(const struct kernel_text *x) {
   for (uint32_t i = 0; i < x->op->output_count; i++) {
     const struct held *lengths = total_of(x->op, x->params, x->op->outputs[i]);
     const ir_var d = lengths ? lengths->base : 0;
     if (lengths) fprintf(x->out, "x%u = (INT)(o%u[c%u] - o%u[0]);\n", x->outputs[i].v, d, d, d);
+    if (x->outputs[i].form == FORM_SAME) print_same(x, i);
   }
 }
 

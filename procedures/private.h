@@ -15,16 +15,26 @@
  * address and a length: xV, nV. A descriptor that has one segment in every execution is its
  * length: nV. Another one is the starts of segments and their number: oV, cV.
  *
- * The lengths of a descriptor, and where its segments begin, are not computed where they are
- * only read element by element: they are differences of starts. Else each instance would go
- * through a descriptor that all share. */
-enum form { FORM_SCALAR, FORM_VECTOR, FORM_ONE, FORM_SEGMENTS, FORM_LENGTHS, FORM_STARTS };
+ * A vector whose elements are all the same, and which is only read element by element, is one
+ * of them and a length: xV, nV. The lengths of a descriptor, and where its segments begin, are
+ * not computed where they are only read element by element: they are differences of starts.
+ * Else each instance would go through a descriptor that all share. */
+enum form {
+  FORM_SCALAR,
+  FORM_VECTOR,
+  FORM_ONE,
+  FORM_SEGMENTS,
+  FORM_SAME,
+  FORM_LENGTHS,
+  FORM_STARTS
+};
 
 /* What is known of the variables of a function. */
 struct forms {
-  uint8_t *of;      /* of every variable: enum form */
-  bool *one;        /* of every descriptor: its total is 1 */
-  ir_var *base;     /* of LENGTHS and STARTS: the descriptor, which is SEGMENTS */
+  uint8_t *of;  /* of every variable: enum form */
+  bool *one;    /* of every descriptor: its total is 1 */
+  ir_var *base; /* of LENGTHS and STARTS: the descriptor, which is SEGMENTS */
+  const struct cvl_value **constant; /* of scalars, and of SAME: the value, if it is known */
   bool *fixed;      /* of every parameter: calls that have more of it give up */
   uint8_t *results; /* of every result: enum form */
   bool *result_one;
@@ -46,6 +56,11 @@ bool *find_read_by_element(struct arena *, const struct ir_program *,
                            const struct ir_function *);
 /* Returns the forms of the variables of all wanted functions, by function. */
 struct forms *find_forms(struct arena *, const struct ir_program *, const bool *wanted);
+
+/* The node that makes an output of the same elements everywhere; or NULL. Given the forms of
+ * parameters. */
+const struct superop_node *same_everywhere(const struct superop *, const uint8_t *forms,
+                                           uint32_t value);
 
 /* ---- a text ---- */
 
@@ -80,9 +95,10 @@ struct function_text {
 /* A parameter or result of a kernel: the variable, and how it is held. */
 struct held {
   ir_var v;
-  uint8_t form;    /* enum form */
-  bool placed;     /* a parameter that is where the result will be */
-  ir_var base;     /* of LENGTHS and STARTS: the descriptor */
+  uint8_t form;                     /* enum form */
+  bool placed;                      /* a parameter that is where the result will be */
+  ir_var base;                      /* of LENGTHS and STARTS: the descriptor */
+  const struct cvl_value *constant; /* of SAME: the value, if it is known */
   uint32_t append; /* a vector that is only returned, as result append - 1: its room is in that
                       buffer; else 0 */
 };

@@ -177,7 +177,7 @@ class Chunks(unittest.TestCase):
         self.assertEqual(counts, {"off": [], 7: [6]})
 
     def test_refusals(self):
-        for name, value in (("chunks", 0), ("chunks", "some"), ("chunks", -3), ("spool", "yes"), ("spool", "x")):
+        for name, value in (("chunks", 0), ("chunks", "some"), ("chunks", -3), ("procedures", "some"), ("spool", "yes"), ("spool", "x")):
             with self.subTest(name=name, value=value), self.assertRaisesRegex(rv.MisuseError, name):
                 with rv.options(**{name: value}):
                     pass

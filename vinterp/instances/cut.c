@@ -373,15 +373,78 @@ static bool cut_end_cut(struct machine *m, struct cut *cut, struct value *result
   return true;
 }
 
-/* Begins the next chunk, or executes all that are left on the threads of a team. */
+/* ---- one chunk after another ---- */
+
+/* Drops the results of the present chunk, which nobody needs in a search. */
+static void cut_drop_results(struct machine *m, struct value *results, uint32_t n) {
+  for (uint32_t k = 0; k < n; k++) value_release(&m->store, &results[k]);
+}
+
+/* Returns whether results are useless: a search only looks for faults, and nothing else in the
+ * outermost cut can have one. */
+static bool is_useless(const struct machine *m, const struct cut *cut) {
+  return m->chunks.pass != CHUNKS_RUN && (cut->broken || m->chunks.count == 1);
+}
+
+/* Keeps the chunk's results, and takes off the frame. */
+static bool end_chunk(struct machine *m, struct cut *cut, struct value *results, uint32_t n,
+                      uint32_t location) {
+  struct machine_site site = {m->site, location};
+  if (!machine_settle(m, &site) || !cut_check_results(m, &site, cut, results) ||
+      !cut_random_check(m, &site, cut)) {
+    return false;
+  }
+  chunk_measure_end(m, cut, results);
+  frame_out(m, cut);
+  if (is_useless(m, cut)) {
+    cut_drop_results(m, results, n);
+    return true;
+  }
+  if (!machine_next_site(m, cut->location, &site) || !cut_lay_results(m, &site, cut, results))
+    return false;
+  return machine_settle(m, &site);
+}
+
+/* Counts a chunk whose results have been kept. Returns false if it was the last one. */
+static bool pass_chunk(struct machine *m, struct cut *cut) {
+  chunk_count(cut);
+  m->chunks.halved = 0;
+  return cut_advance(cut);
+}
+
+/* Executes the chunk that has begun at *location by native code, and keeps its results. */
+static enum procedure_call native_chunk(struct machine *m, struct cut *cut, uint32_t location) {
+  const struct code_function *f = &m->code->functions[cut->function];
+  struct value *above = m->stack + cut->frame.base + f->slots;
+  const enum procedure_call call = procedure_call(m);
+  if (call != PROCEDURE_DONE) return call;
+  return end_chunk(m, cut, above, cut->result_count, location) ? PROCEDURE_DONE
+                                                               : PROCEDURE_FAILED;
+}
+
+/* Executes all that is left on the threads of a team, unless native code may do it. */
+static enum team_outcome cut_by_team(struct machine *m, struct cut *cut) {
+  return !procedure_may(m, cut->function) && team_is_wanted(m, cut) ? team_run(m, cut)
+                                                                    : TEAM_NOT;
+}
+
+/* Begins the next chunk. Those that native code executes end here as well. */
 static enum chunks_step cut_go_on(struct machine *m, struct cut *cut, struct value *results,
                                   uint32_t *location) {
-  switch (team_is_wanted(m, cut) ? team_run(m, cut) : TEAM_NOT) {
-  case TEAM_DONE: return cut_end_cut(m, cut, results) ? CHUNKS_END : CHUNKS_FAILED;
-  case TEAM_FAULT: return CHUNKS_FAILED;
-  case TEAM_NOT: break;
+  for (;;) {
+    switch (cut_by_team(m, cut)) {
+    case TEAM_DONE: return cut_end_cut(m, cut, results) ? CHUNKS_END : CHUNKS_FAILED;
+    case TEAM_FAULT: return CHUNKS_FAILED;
+    case TEAM_NOT: break;
+    }
+    if (!cut_start_chunk(m, cut, location)) return CHUNKS_FAILED;
+    switch (native_chunk(m, cut, *location)) {
+    case PROCEDURE_NOT: return CHUNKS_NEXT;
+    case PROCEDURE_FAILED: return CHUNKS_FAILED;
+    case PROCEDURE_DONE: break;
+    }
+    if (!pass_chunk(m, cut)) return cut_end_cut(m, cut, results) ? CHUNKS_END : CHUNKS_FAILED;
   }
-  return cut_start_chunk(m, cut, location) ? CHUNKS_NEXT : CHUNKS_FAILED;
 }
 
 /* Begins the first chunk; or executes all of them by the processes of a job. */
@@ -430,45 +493,11 @@ enum chunks_step chunks_call(struct machine *m, uint32_t location, const struct 
   return cut_begin_cut(m, location, before);
 }
 
-/* ---- the end ---- */
-
-/* Drops the results of the present chunk, which nobody needs in a search. */
-static void cut_drop_results(struct machine *m, struct value *results, uint32_t n) {
-  for (uint32_t k = 0; k < n; k++) value_release(&m->store, &results[k]);
-}
-
-/* Returns whether results are useless: a search only looks for faults, and nothing else in the
- * outermost cut can have one. */
-static bool is_useless(const struct machine *m, const struct cut *cut) {
-  return m->chunks.pass != CHUNKS_RUN && (cut->broken || m->chunks.count == 1);
-}
-
-/* Keeps the chunk's results, and takes off the frame. */
-static bool end_chunk(struct machine *m, struct cut *cut, struct value *results, uint32_t n,
-                      uint32_t location) {
-  struct machine_site site = {m->site, location};
-  if (!machine_settle(m, &site) || !cut_check_results(m, &site, cut, results) ||
-      !cut_random_check(m, &site, cut)) {
-    return false;
-  }
-  chunk_measure_end(m, cut, results);
-  frame_out(m, cut);
-  if (is_useless(m, cut)) {
-    cut_drop_results(m, results, n);
-    return true;
-  }
-  if (!machine_next_site(m, cut->location, &site) || !cut_lay_results(m, &site, cut, results))
-    return false;
-  return machine_settle(m, &site);
-}
-
 enum chunks_step chunks_return(struct machine *m, struct value *results, uint32_t n,
                                uint32_t *location) {
   struct cut *cut = innermost(m);
   if (!end_chunk(m, cut, results, n, *location)) return CHUNKS_FAILED;
-  chunk_count(cut);
-  m->chunks.halved = 0;
-  if (cut_advance(cut)) return cut_go_on(m, cut, results, location);
+  if (pass_chunk(m, cut)) return cut_go_on(m, cut, results, location);
   if (cut->team) return team_take(m, cut, location) ? CHUNKS_NEXT : CHUNKS_OVER;
   if (is_useless(m, cut)) return chunks_skip(m, location) ? CHUNKS_NEXT : CHUNKS_FAILED;
   return cut_end_cut(m, cut, results) ? CHUNKS_END : CHUNKS_FAILED;

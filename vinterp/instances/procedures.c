@@ -181,6 +181,15 @@ static bool is_executable(const struct machine *m, const struct batch *b) {
          sizes_agree(m, b, b->procedure->params, b->procedure->param_count, b->operands);
 }
 
+/* Whether operands and results probably fit into memory: results as large as the operands
+ * exist twice for a moment. If not, chunks of the instances are tried. */
+static bool procedure_fits(struct machine *m, const struct batch *b) {
+  const double weight = chunk_weight(m, b->function, b->instances, b->slots);
+  const uint64_t live = m->backend->statistics(m->context).live_bytes, limit = m->vector_limit;
+  return limit == 0 || b->instances < 2 || m->chunks.count > 0 ||
+         2 * weight <= (double)limit - (double)live;
+}
+
 /* Whether the call is to be tried. */
 static bool procedure_is_wanted(struct machine *m, const struct batch *b) {
   struct chunk_need *need = &m->needs[b->function];
@@ -190,7 +199,8 @@ static bool procedure_is_wanted(struct machine *m, const struct batch *b) {
     need->native_rest--;
     return false;
   }
-  return table_of(m)->suits(m->context, b->procedure, b->instances, b->operands);
+  return procedure_fits(m, b) &&
+         table_of(m)->suits(m->context, b->procedure, b->instances, b->operands);
 }
 
 static void note_try(struct machine *m, const struct batch *b, bool done, double seconds) {
@@ -261,6 +271,11 @@ static enum procedure_call procedure_execute(struct machine *m, const struct bat
 static bool procedures_are_possible(const struct machine *m) {
   return m->calls.possible && m->procedures && m->chunks.pass == CHUNKS_RUN &&
          atomic_load(&m->procedures->stage) != STAGE_NONE;
+}
+
+bool procedure_may(const struct machine *m, uint32_t function) {
+  return procedures_are_possible(m) && atomic_load(&m->procedures->stage) == STAGE_READY &&
+         m->procedures->all.of[function] && m->needs[function].native_rest == 0;
 }
 
 enum procedure_call procedure_call(struct machine *m) {

@@ -52,6 +52,8 @@ enum procedure_call {
 };
 /* Executes a batch call, whose frame has just been made with the operands in its slots. */
 enum procedure_call procedure_call(struct machine *);
+/* Whether native code of the function is there, and has not given up lately. */
+bool procedure_may(const struct machine *, uint32_t function);
 /* Between chunks of a call: lets the compiler begin if they have taken long. */
 void procedures_look(struct machine *);
 

@@ -184,13 +184,13 @@ Test(procedures, native_code_executes_them) {
   cr_expect(executed("sums", "SUM", 1, 23, 0, options));
   cr_expect(executed("one instance", "SUM", 1, 1, 0, options));
   cr_expect(executed("a filter", "EVENS", 1, 40, 0, options));
-  cr_expect(executed("gives up at a fault", "UNLUCKY", 0, 0, 1, options));
   options.chunks = (struct machine_chunks){MACHINE_CHUNKS_FIXED, 13};
   cr_expect(executed("within chunks", "SUM", 4, 40, 0, options), "in threads of a team");
   options.threads = 1;
   cr_expect(executed("within chunks", "SUM", 4, 40, 0, options), "13, 13, 13 and 1");
   options.chunks = (struct machine_chunks){MACHINE_CHUNKS_OFF, 0};
   cr_expect(executed("sums", "SUM", 1, 23, 0, options));
+  cr_expect(executed("gives up at a fault", "UNLUCKY", 0, 0, 1, options));
   cr_expect(executed("a call that ends a function", "EVENS", 1, 40, 0, options));
 }
 
@@ -206,6 +206,25 @@ Test(procedures, native_code_does_not_execute_them) {
   options = natively(2);
   options.compile = CVL_COMPILE_NONE;
   cr_expect_not(executed("sums", "SUM", 1, 23, 0, options));
+}
+
+/* All instances would not fit, so native code executes chunks of them. */
+Test(procedures, native_code_executes_chunks_where_memory_is_short) {
+  struct machine_options options = natively(2);
+  struct ran whole = run_let_text(program_text("many rows"), options); /* compiles */
+  options.procedures = MACHINE_PROCEDURES_AUTO;
+  cr_expect(executed("many rows", "EVENS", 1, 30000, 0, options));
+  options.memory_limit = 2700 << 10;
+  const char *said = profiled(program_text("many rows"), options);
+  unsigned calls = 0, instances = 0, given_up = 1;
+  sscanf(strchr(said, '{'),
+         "{\"name\": \"EVENS\", \"calls\": %u, \"instances\": %u, \"given_up\": %u", &calls,
+         &instances, &given_up);
+  cr_expect(calls > 1 && instances == 30000 && given_up == 0, "%s", said);
+  struct ran ran = run_let_text(program_text("many rows"), options);
+  cr_expect_str_eq(ran.out, whole.out);
+  ran_free(&whole);
+  ran_free(&ran);
 }
 
 /* The message of a wrong mark is that of the call in chunks. */
