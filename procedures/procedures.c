@@ -107,6 +107,52 @@ static void choose(struct choosing *x) {
   for (uint32_t f = 0; f < count; f++) x->wanted[f] = x->wanted[f] && !x->fails[f];
 }
 
+/* ---- straight ones ---- */
+
+enum visit { NOT_VISITED, BEING_VISITED, VISITED };
+
+struct straightening {
+  const struct ir_program *program;
+  uint8_t *visits; /* of every function: enum visit */
+  bool *repeats;   /* of every function: a call leads to a function that is being executed */
+};
+
+static bool function_repeats(struct straightening *s, uint32_t f);
+
+static bool block_repeats(struct straightening *s, const struct ir_block *block) {
+  bool repeats = false;
+  for (uint32_t k = 0; k < block->count; k++) {
+    const struct ir_binding *b = &block->bindings[k];
+    if (b->form == IR_CALL) repeats |= function_repeats(s, callee_of(s->program, b));
+    if (b->form != IR_IF) continue;
+    repeats |= block_repeats(s, b->as.arms.then);
+    repeats |= block_repeats(s, b->as.arms.otherwise);
+  }
+  return repeats;
+}
+
+static bool function_repeats(struct straightening *s, uint32_t f) {
+  if (s->visits[f] == BEING_VISITED) return true;
+  if (s->visits[f] == VISITED) return s->repeats[f];
+  s->visits[f] = BEING_VISITED;
+  s->repeats[f] = block_repeats(s, s->program->functions[f].body);
+  s->visits[f] = VISITED;
+  return s->repeats[f];
+}
+
+static const bool *find_straight(struct arena *arena, const struct ir_program *program,
+                                 const bool *wanted) {
+  const uint32_t count = program->function_count;
+  struct straightening s = {program, arena_alloc(arena, count + 1),
+                            arena_alloc(arena, count + 1)};
+  bool *straight = arena_alloc(arena, count + 1);
+  for (uint32_t f = 0; f < count; f++) {
+    const uint32_t p = ir_procedure(&program->functions[f]);
+    straight[f] = p != IR_NO_PROCEDURE && wanted[p] && !function_repeats(&s, p);
+  }
+  return straight;
+}
+
 /* ---- the text ---- */
 
 static void put_lines(const char *const *line, FILE *out) {
@@ -213,6 +259,7 @@ bool procedures_make(struct arena *arena, const struct ir_program *program,
   out->length = text.length;
   text_free(&text);
   if (!whole) memory_failed();
+  out->straight = find_straight(arena, program, choosing.wanted);
   out->of = arena_alloc(arena, (count + 1) * sizeof *out->of);
   for (uint32_t f = 0; f < count; f++)
     if (is_native(&t, f)) out->of[f] = describe(arena, program, f);

@@ -10,6 +10,9 @@ struct procedures {
   const char *text; /* C, with an entry for each */
   size_t length;
   const struct cvl_procedure **of; /* of every function: its procedure, or NULL */
+  /* Of every function: its procedure does not call itself, not even through others, and has no
+   * loop. Then all instances at once are about as fast, or faster. NULL: none is so. */
+  const bool *straight;
 };
 
 /* Prints the procedures of a program as C: of each lifted function that has one (struct

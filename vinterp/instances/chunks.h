@@ -90,6 +90,13 @@ struct chunk_way {
   struct chunk_line seconds; /* time of processors */
 };
 
+/* What calls of a function took in one way: all instances together, or by native code. */
+struct procedure_way {
+  uint32_t calls;
+  double each; /* seconds for a byte of weight, in the latest call */
+};
+enum { PROCEDURE_TOGETHER, PROCEDURE_APART, PROCEDURE_WAYS };
+
 /* The needs of chunks of a function, as far as known. */
 struct chunk_need {
   uint64_t chunks;        /* number of measured chunks */
@@ -100,6 +107,8 @@ struct chunk_need {
   struct chunk_way alone, team; /* executed by the machine; by a thread of its team */
   /* calls that native code is not tried for, since it has given up; and the next such number */
   uint32_t native_rest, native_next;
+  struct procedure_way ways[PROCEDURE_WAYS];
+  uint32_t choices; /* between the two, since both are known */
 };
 
 /* Sizes of the operands of an instruction. */

@@ -13,6 +13,10 @@ static const double seconds_of_word = 10e-9;
 /* After code of a function has given up, so many of its calls are not tried, and twice as many
  * after each time. */
 enum { REST_FIRST = 1, REST_MOST = 1 << 10 };
+/* After so many calls in one way the other is tried, if a call takes no longer than so many
+ * seconds; and again after so many choices, twice as many after each time. */
+enum { CALLS_BEFORE = 2, CHOICES_BEFORE = 16 };
+static const double try_within = 5e-3;
 
 enum procedures_stage { STAGE_WATCHED, STAGE_NONE, STAGE_PRINTED, STAGE_READY };
 
@@ -50,14 +54,24 @@ void procedure_calls_adopt(struct machine *parent, const struct machine *sub) {
 }
 
 static void begin_timing(struct machine *m) {
-  if (m->calls.depth) return;
   m->calls.depth = m->depth;
   m->calls.begun = machine_clock();
+  m->calls.together = m->calls.compared = false;
+}
+
+static void note_way(struct machine *m, uint32_t function, unsigned way, double weight,
+                     double seconds) {
+  struct procedure_way *w = &m->needs[function].ways[way];
+  w->calls++;
+  w->each = seconds / (weight > 0 ? weight : 1);
 }
 
 void procedure_calls_end(struct machine *m) {
-  m->calls.spent += machine_clock() - m->calls.begun;
+  const double seconds = machine_clock() - m->calls.begun;
+  m->calls.spent += seconds;
   m->calls.depth = 0;
+  if (m->calls.compared)
+    note_way(m, m->calls.function, PROCEDURE_TOGETHER, m->calls.weight, seconds);
 }
 
 /* ---- a program ---- */
@@ -145,6 +159,7 @@ _Static_assert(sizeof(struct value) == sizeof(struct cvl_value), "a value is a f
 
 struct batch {
   uint32_t function;
+  double weight; /* bytes, as chunk_weight */
   uint64_t instances;
   const struct cvl_procedure *procedure;
   struct value *slots;
@@ -190,17 +205,44 @@ static bool procedure_fits(struct machine *m, const struct batch *b) {
          2 * weight <= (double)limit - (double)live;
 }
 
+/* Whether native code may execute the call, and several threads would share it. */
+static bool procedure_suits_call(struct machine *m, const struct batch *b) {
+  if (!b->procedure || !is_executable(m, b)) return false;
+  if (m->options.procedures == MACHINE_PROCEDURES_ALWAYS) return true;
+  return procedure_fits(m, b) &&
+         table_of(m)->suits(m->context, b->procedure, b->instances, b->operands);
+}
+
+static bool is_power_of_two(uint32_t n) {
+  return (n & (n - 1)) == 0;
+}
+
+/* The way that is better, as far as known; now and then the other. Calls within one that is
+ * timed are not compared: so the other is not tried there. */
+static unsigned better_way(struct machine *m, const struct batch *b) {
+  struct chunk_need *need = &m->needs[b->function];
+  const bool *straight = m->procedures->all.straight;
+  const unsigned usual =
+      straight && straight[b->function] ? PROCEDURE_TOGETHER : PROCEDURE_APART;
+  const unsigned other = PROCEDURE_WAYS - 1 - usual;
+  const struct procedure_way *ways = need->ways;
+  const bool quick = ways[usual].each * b->weight <= try_within;
+  if (ways[other].calls == 0)
+    return ways[usual].calls >= CALLS_BEFORE && quick && !m->calls.depth ? other : usual;
+  const unsigned best = ways[usual].each <= ways[other].each ? usual : other;
+  const bool again = ++need->choices >= CHOICES_BEFORE && is_power_of_two(need->choices);
+  return again && quick && !m->calls.depth ? PROCEDURE_WAYS - 1 - best : best;
+}
+
 /* Whether the call is to be tried. */
 static bool procedure_is_wanted(struct machine *m, const struct batch *b) {
   struct chunk_need *need = &m->needs[b->function];
-  if (!is_executable(m, b)) return false;
   if (m->options.procedures == MACHINE_PROCEDURES_ALWAYS) return true;
   if (need->native_rest > 0) {
     need->native_rest--;
     return false;
   }
-  return procedure_fits(m, b) &&
-         table_of(m)->suits(m->context, b->procedure, b->instances, b->operands);
+  return better_way(m, b) == PROCEDURE_APART;
 }
 
 static void note_try(struct machine *m, const struct batch *b, bool done, double seconds) {
@@ -208,6 +250,7 @@ static void note_try(struct machine *m, const struct batch *b, bool done, double
   const uint32_t next = need->native_next ? need->native_next : REST_FIRST;
   need->native_rest = done ? 0 : next;
   need->native_next = done ? 0 : next < REST_MOST ? 2 * next : next;
+  if (done) note_way(m, b->function, PROCEDURE_APART, b->weight, seconds);
   if (m->profile)
     profile_procedure(m->profile, m->profile_rows[b->function], b->instances, seconds, done);
 }
@@ -250,14 +293,14 @@ static enum procedure_call procedure_execute(struct machine *m, const struct bat
   bool done = false;
   if (!machine_settle(m, &first) || !machine_next_site(m, first.location, &site))
     return PROCEDURE_FAILED;
-  const double begin = m->profile || m->trace ? machine_clock() : 0;
+  const double begin = machine_clock();
   if (!table_of(m)->run(m->context, site.number, m->procedures->code, b->procedure,
                         b->instances, b->operands, results, &done)) {
     procedure_forget(m, b);
     machine_backend_fault(m, &site);
     return PROCEDURE_FAILED;
   }
-  note_try(m, b, done, m->profile ? machine_clock() - begin : 0);
+  note_try(m, b, done, machine_clock() - begin);
   if (!done) {
     procedure_forget(m, b);
     return PROCEDURE_NOT;
@@ -265,6 +308,17 @@ static enum procedure_call procedure_execute(struct machine *m, const struct bat
   procedure_deliver(m, b, results);
   if (m->trace) write_event(m, b, &site, begin);
   return PROCEDURE_DONE;
+}
+
+/* The call, the outermost one, is executed for all instances together. If native code could
+ * have executed it, neither does it execute calls within this one. */
+static void time_together(struct machine *m, const struct batch *b, bool ready, bool suits) {
+  if (ready && !suits) return;
+  begin_timing(m);
+  m->calls.together = ready;
+  m->calls.compared = suits;
+  m->calls.function = b->function;
+  m->calls.weight = b->weight;
 }
 
 /* Whether procedures may execute calls now: not in a search for a fault. */
@@ -292,10 +346,12 @@ enum procedure_call procedure_call(struct machine *m) {
   if (!m->sub && atomic_load(&p->stage) == STAGE_WATCHED &&
       procedures_pay_printing(m, b.function, b.instances, slots))
     print_and_prepare(m, p);
-  if (!procedures_ready(m, p)) {
-    begin_timing(m);
-    return PROCEDURE_NOT;
-  }
-  b.procedure = p->all.of[b.function];
-  return b.procedure && procedure_is_wanted(m, &b) ? procedure_execute(m, &b) : PROCEDURE_NOT;
+  if (m->calls.depth && m->calls.together) return PROCEDURE_NOT;
+  const bool ready = procedures_ready(m, p);
+  if (atomic_load(&p->stage) >= STAGE_PRINTED) b.procedure = p->all.of[b.function];
+  const bool suits = procedure_suits_call(m, &b);
+  if (suits) b.weight = chunk_weight(m, b.function, b.instances, slots);
+  if (ready && suits && procedure_is_wanted(m, &b)) return procedure_execute(m, &b);
+  if (!m->calls.depth) time_together(m, &b, ready, suits);
+  return PROCEDURE_NOT;
 }
