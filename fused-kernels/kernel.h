@@ -6,12 +6,13 @@
  * DIST, INDEX, the gathers and EXTRACT have in common is spelled out, so that whoever prints or
  * evaluates a kernel knows segments, not operations:
  *
- *     kernel (0 : FLOAT, 1 : INT, 2 : SEGDES, 3 : FLOAT) over total 2, segments 2
- *       %0 = load 0
- *       %1 = load 1
- *       %2 = gather 3 [%1] checked
- *       %3 = * FLOAT %0 %2
- *       reduce + FLOAT %3 -> 0
+ *     kernel (0 : FLOAT, 1 : INT, 2 : SEGDES, 3 : FLOAT, 4 : SEGDES, 5 : SEGDES)
+ *         over length 1, segments 2
+ *       %0 = load 1
+ *       %1 = gather 3 %0 in 5 of 4 checked
+ *       %2 = load 0
+ *       %3 = * FLOAT %2 %1
+ *       reduce +_REDUCE FLOAT %3 in 2 -> 0
  *
  * is the product of a sparse matrix and a vector. lower.c makes kernels, and nothing else looks
  * at the roles of nodes on the way. `docs/internals/kernels.md` explains the statements.

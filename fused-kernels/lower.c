@@ -177,7 +177,9 @@ static void lower_combination(struct lowering *l, uint32_t first) {
   l->node = at.ends;
   struct kernel_statement *s = lower_add(l, KERNEL_COMBINE);
   s->op = nodes[at.ends].op;
-  s->near = nodes[at.ends].operands[nodes[at.ends].operand_count - 1];
+  const unsigned last = nodes[at.ends].operand_count - 1U;
+  s->near = nodes[at.ends].operands[scatters ? last - 1 : last];
+  if (scatters) s->far = nodes[at.ends].operands[last];
   s->count = (uint8_t)scatters;
   s->operands[0] = index;
   s->node = first;

@@ -27,8 +27,8 @@ LINK = re.compile(r"\[[^\]]*\]\(([^)\s#]*)(?:#([^)\s]*))?\)")
 FENCED = re.compile(r"^ *```.*?^ *```$", re.MULTILINE | re.DOTALL)
 INLINE = re.compile(r"(`+)(?!`)(?:[^`\n]|\n(?!\s*\n)|(?!\1)`)+?\1(?!`)")
 ITEM = re.compile(r"^(?:[-*]|\d\.) ")
-PRINTED = ("base", "cvl", "cvl-cpu", "cvl-cuda", "cvl-mpi", "fused-kernels", "ir", "fcode-opt", "arrays", "vcode",
-           "neslc", "vinterp", "commands", "libravel", "tables")
+PRINTED = ("base", "cvl", "cvl-cpu", "cvl-cuda", "cvl-mpi", "fused-kernels", "ir", "procedures", "fcode-opt", "arrays",
+           "vcode", "neslc", "vinterp", "commands", "libravel", "tables")
 
 
 def text_of(name):

@@ -25,8 +25,8 @@ ROW = re.compile(rf"^OPTION\(\w+,\s*(0|'.'),\s*({TEXT}),\s*({TEXT}),\s*({TEXT})\
                  re.MULTILINE | re.DOTALL)
 SECTION = re.compile(r"^\.SH OPTIONS\n(.*?)(?=^\.SH )", re.MULTILINE | re.DOTALL)
 # What reads variables of the environment: by a literal, or by the capital names of a file that reads others.
-PRODUCT = ("base", "cvl", "cvl-cpu", "cvl-cuda", "cvl-mpi", "fused-kernels", "ir", "fcode-opt", "arrays", "vcode",
-           "neslc", "vinterp", "commands", "libravel", "python/ravel")
+PRODUCT = ("base", "cvl", "cvl-cpu", "cvl-cuda", "cvl-mpi", "fused-kernels", "ir", "procedures", "fcode-opt", "arrays",
+           "vcode", "neslc", "vinterp", "commands", "libravel", "python/ravel")
 READS = re.compile(r"""(?:getenv\(|environment\(|environ\.get\(|environ\[)"(\w+)\"""")
 READS_ANY = re.compile(r"\bgetenv\([a-z]")
 CAPITALS = re.compile(r'"([A-Z][A-Z]+(?:_[A-Z]+)*)"')

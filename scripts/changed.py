@@ -19,6 +19,7 @@ RUNS = {
     "lab": ["lab/tests/run.py"],
     "cvl-mpi": ["cvl-mpi/tests/ranks.py --smoke"],
     "fused-kernels": [f"{SUITE} --backend cpu --only SUPEROP --shard 1/4", f"{DRIVE} --config fused-64"],
+    "procedures": ["python3 nesl-tests/procedures.py --jobs {jobs}"],
     "fcode-opt": [f"{DRIVE} --config optimised --config fused", FORMS],
     "ir": [f"{DRIVE} --config fused", FORMS],
     "vinterp": [f"{DRIVE} --config classic-2t --config fused", FORMS],

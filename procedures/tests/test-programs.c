@@ -87,6 +87,27 @@ struct example {
   " $6 = (DPERMUTE INT @ $4 $5 $0 $2 $1)\n"                                                    \
   " -> $4 $6\n"
 
+/* v31 ++ v15 ++ v33, whose lengths are those of v30, v16 and v32, is v44. */
+#define JOIN                                                                                   \
+  "fused OP0#1 ($0 : INT, $1 : INT, $2 : INT, $3 : SEGDES, $4 : SEGDES, $5 : SEGDES, "         \
+  "$6 : INT, $7 : INT, $8 : SEGDES) =\n"                                                       \
+  " $9 = (FPERMUTE INT @ $0 (INDEX @ (CONST INT 0) (CONST INT 1) $3) "                         \
+  "(DIST BOOL @ (CONST BOOL T) $3) $3 $8)\n"                                                   \
+  " $10 = (DPERMUTE INT @ $1 (INDEX @ $6 (CONST INT 1) $4) $9 $4 $8)\n"                        \
+  " (DPERMUTE INT @ $2 (INDEX @ $7 (CONST INT 1) $5) $10 $5 $8)\n"
+#define JOINED                                                                                 \
+  "v34 = LENGTHS v30\n"                                                                        \
+  "v35 = LENGTHS v16\n"                                                                        \
+  "v36 = LENGTHS v32\n"                                                                        \
+  "v37 = + INT v34 v35\n"                                                                      \
+  "v38 = + INT v37 v36\n"                                                                      \
+  "v39 = MAKE_SEGDES v38\n"                                                                    \
+  "v44 = FUSED 0 v31 v15 v33 v30 v16 v32 v34 v37 v39\n"                                        \
+  "yield v39 v44\n"                                                                            \
+  "end\n"                                                                                      \
+  "yield v5 v6\n"                                                                              \
+  "end\n"
+
 #define SORTED "SEGDES, INT"
 /* The parts of v1 about its middle, and what is equal to it: v12 v11, v18 v17, v16 v15. */
 #define PARTS                                                                                  \
@@ -270,7 +291,10 @@ static const struct example examples[] = {
      "yield v1 v2\n"
      "end\n"
      "v21: INT = call G v15 v16\n"
-     "v22: INT = if v14\n"
+     "v28 = CONST INT 2\n"
+     "v29 = AND INT v0 v28\n"
+     "v30 = = INT v29 v6\n"
+     "v22: INT = if v30\n"
      "yield v3\n"
      "else\n"
      "yield v15\n"
@@ -278,7 +302,9 @@ static const struct example examples[] = {
      "v23: SEGDES, v24: INT, v25: INT = call LOOP v12 v21 v16 v22\n"
      "yield v23 v24 v25\n"
      "else\n"
-     "yield v2 v1 v3\n"
+     "v26 = + INT v1 v1\n"
+     "v27 = * INT v26 v1\n"
+     "yield v2 v27 v3\n"
      "end\n"
      "yield v8 v9 v10\n"
      "end\n"
@@ -336,6 +362,16 @@ static const struct example examples[] = {
             "end\n"
             "yield v5 v6\n"
             "end\n" SORTS,
+     -50, 50, 60, true},
+    {"results of calls that the caller concatenates",
+     JOIN "fun P (v0: SEGDES, v1: INT) -> (SEGDES, INT)\n" SHORT PARTS
+          "v30: SEGDES, v31: INT = call P v12 v11\n"
+          "v32: SEGDES, v33: INT = call P v18 v17\n" JOINED SORTS,
+     -50, 50, 60, true},
+    {"calls in another order than that of their concatenation",
+     JOIN "fun P (v0: SEGDES, v1: INT) -> (SEGDES, INT)\n" SHORT PARTS
+          "v32: SEGDES, v33: INT = call P v18 v17\n"
+          "v30: SEGDES, v31: INT = call P v12 v11\n" JOINED SORTS,
      -50, 50, 60, true},
     {"recursion on two parts by a batch call",
      COPIES "fun P (v0: SEGDES, v1: INT) -> (SEGDES, INT)\n" SHORT PARTS
@@ -906,6 +942,83 @@ Test(programs, trees_in_wide_widths) {
 
 Test(programs, trees_in_narrow_widths) {
   check_trees((struct widths){CVL_I32, CVL_F32});
+}
+
+/* ---- functions ---- */
+
+/* The functions of a vector, and of one of its elements, which is a scalar. */
+#define FUNCTION(op, vector, scalar) vector " = " op " v1\n" scalar " = " op " v5\n"
+static const struct example functions = {
+    .name = "functions",
+    .text =
+        "fun P (v0: SEGDES, v1: FLOAT) -> (SEGDES, FLOAT, FLOAT, FLOAT, FLOAT, FLOAT, FLOAT, "
+        "FLOAT, FLOAT)\n"
+        "v4 = CONST INT 0\n"
+        "v5 = EXTRACT FLOAT v1 v4 v0\n" FUNCTION("EXP", "v6", "v7") FUNCTION("SIN", "v8", "v9")
+            FUNCTION("LOG", "v10", "v11") FUNCTION(
+                "TANH", "v12",
+                "v13") "yield v0 v6 v8 v10 v12 v7 v9 v11 v13\n"
+                       "end\n" LIFTED(
+                           "v1: SEGDES, v2: FLOAT",
+                           "SEGDES, FLOAT, FLOAT, FLOAT, FLOAT, FLOAT, FLOAT, FLOAT, FLOAT",
+                           "shared each 1 -> each 0 0 0 0 each each each each",
+                           "v3: SEGDES, v4: FLOAT, v5: FLOAT, v6: FLOAT, v7: FLOAT, v8: FLOAT, "
+                           "v9: FLOAT, v10: FLOAT, v11: FLOAT = call F v0 v1 v2\n"
+                           "yield v3 v4 v5 v6 v7 v8 v9 v10 v11\n")};
+enum { FUNCTIONS = 4 };
+
+/* The bits of one element. */
+static void expect_function(struct widths w, enum cvl_op op, const void *x, const void *found,
+                            uint64_t n) {
+  const size_t bytes = elem_info(w.float_elem)->bytes;
+  for (uint64_t i = 0; i < n; i++) {
+    const struct cvl_value operand =
+        cvl_scalar_float(w.float_elem, calling_real(x, w.float_elem, i));
+    struct cvl_value wanted;
+    enum cvl_error_kind kind;
+    cr_assert(cvl_scalar_op(w.int_elem, w.float_elem, op, &operand, &wanted, &kind));
+    cr_expect_eq(memcmp(&wanted.as, (const char *)found + i * bytes, bytes), 0, "%u of %a", op,
+                 cvl_float_of(&operand));
+  }
+}
+
+static void check_functions(struct widths w) {
+  static const double arguments[] = {0.5, -0.0,  1.0,  -2.5,     3e5,
+                                     1e9, -1e17, 1e30, INFINITY, 0.1};
+  static const enum cvl_op ops[FUNCTIONS] = {OP_EXP, OP_SIN, OP_LOG, OP_TANH};
+  enum { COUNT = sizeof arguments / sizeof *arguments };
+  const uint64_t offsets[] = {0, COUNT};
+  double wide[COUNT];
+  float narrow[COUNT];
+  struct loaded_example x;
+  struct built b;
+  struct calling c;
+  struct native_buffer y[2 * FUNCTIONS + 1] = {0};
+  if (!has_compiler()) cr_skip_test("no compiler here");
+  for (int i = 0; i < COUNT; i++) narrow[i] = (float)(wide[i] = arguments[i]);
+  const void *data = w.float_elem == CVL_F64 ? (const void *)wide : narrow;
+  make_directory(&b);
+  calling_begin(&c, w);
+  load_example(&x, &functions, w);
+  write_text(&b, "text", &x.procedures);
+  compile_native(&b, "");
+  const struct native_value params[] = {{.offsets = offsets, .n = 1},
+                                        {.data = data, .n = COUNT}};
+  cr_assert(entry_of(&b, "text", x.procedures.of[x.lifted])(&c.thread, 0, 1, params, y));
+  for (int f = 0; f < FUNCTIONS; f++) {
+    cr_assert(y[1 + f].n == COUNT && y[1 + FUNCTIONS + f].n == 1);
+    expect_function(w, ops[f], data, y[1 + f].at, COUNT);
+    expect_function(w, ops[f], data, y[1 + FUNCTIONS + f].at, 1);
+  }
+  calling_free_results(&c, y, 2 * FUNCTIONS + 1);
+  calling_end(&c);
+  clean(&b);
+  unload_example(&x);
+}
+
+Test(programs, functions_give_the_bits_of_one_element) {
+  check_functions((struct widths){CVL_I64, CVL_F64});
+  check_functions((struct widths){CVL_I32, CVL_F32});
 }
 
 /* ---- all examples, in both widths ---- */
