@@ -2,7 +2,8 @@
  * so many rounds of each position that the host can ask in between whether to stop, and that a
  * display is not kept waiting. A kernel that has positions left over is launched again.
  *
- * The host waits for each launch, and learns by one number whether positions go on.
+ * The host waits for each launch, and learns by one number whether positions go on. Launches of
+ * all loops have numbers of their own, so that nobody need clear it.
  */
 #include <algorithm>
 
@@ -45,13 +46,14 @@ loop_memory execution::memory_of_loop(const fused_kernel &plan) {
   return memory;
 }
 
-/* Launches the kernel once. Returns the number that becomes 1 if positions go on. */
+/* Launches the kernel once. Returns the last launch in which positions did not finish. */
 ref<deferred> execution::launch_rounds(const fused_kernel &plan, const kernel_entry &entry,
                                        const loop_memory &memory, const loop_turn &turn) {
   work w(c, site, {}, INT64_MAX);
   arguments a;
   looping l{};
-  const ref<deferred> goes_on = w.greatest_later(1, &l.goes_on);
+  const ref<deferred> last = w.later_in(c.loop_mark, INT64_MAX, &l.last);
+  l.launch = ++c.loop_launches;
   l.on = w.changed<uint8_t>(memory.on->device);
   l.rounds = (int32_t)turn.rounds;
   l.resumes = turn.resumes;
@@ -67,7 +69,7 @@ ref<deferred> execution::launch_rounds(const fused_kernel &plan, const kernel_en
   a.add(domain());
   w.run({"loop", domain(), 0, entry.kernel, entry.on_host, nullptr, a.bytes.data(),
          (uint32_t)a.bytes.size(), (int32_t)fused_kernel_unroll(&plan)});
-  return goes_on;
+  return last;
 }
 
 /* Returns whether no node has failed. Throws the fault of an earlier operation. */
@@ -90,10 +92,10 @@ bool execution::launch_loop(const fused_kernel &plan, const kernel_entry &entry)
   loop_turn turn = {first_rounds(c, domain()), false};
   for (;;) {
     const uint64_t before = now_ns();
-    const ref<deferred> goes_on = launch_rounds(plan, entry, memory, turn);
+    const ref<deferred> last = launch_rounds(plan, entry, memory, turn);
     finish(c);
     if (!is_sound()) return false;
-    if (settle(c, *goes_on.get()) == 0) break;
+    if (settle(c, *last.get()) != c.loop_launches) break;
     if (c.stop.asks && c.stop.asks(c.stop.with)) fail(CVL_E_STOPPED, site);
     turn = {next_rounds(turn.rounds, now_ns() - before), true};
   }

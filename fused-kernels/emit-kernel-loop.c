@@ -133,7 +133,7 @@ static void loop_rounds(const struct body *b, const struct superop_loop *l) {
 static void loop_end(const struct body *b, const struct superop_loop *l) {
   fputs("    loop.on[i] = on;\n    if (on) {\n", b->out);
   loop_wait(b, l, false);
-  fputs("      ravel::atomic_max(loop.goes_on, (int64_t)1);\n      return;\n    }\n", b->out);
+  fputs("      ravel::atomic_max(loop.last, loop.launch);\n      return;\n    }\n", b->out);
   for (uint32_t k = l->next; k <= l->last; k++) {
     const uint32_t v = b->op->nodes[k].result;
     fprintf(b->out, "    const %s v%u = v%u;\n    (void)v%u;\n", body_type(b, v), v,
