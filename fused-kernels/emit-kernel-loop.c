@@ -40,7 +40,8 @@ bool loops_do_the_rest(const struct superop *op) {
 static void loops_mark_before(const struct superop *op, uint32_t end, bool *is) {
   const uint32_t last = loop_before(op, end);
   if (last == SUPEROP_NONE) return;
-  for (uint32_t k = 0; k < last; k++) is[k] |= op->nodes[k].checked;
+  for (uint32_t k = 0; k < last; k++)
+    is[k] |= op->nodes[k].checked && !fused_is_consumer(&op->nodes[k]);
   for (uint32_t k = 0; k <= last; k++) {
     if (!fused_begins_loop(op, k)) continue;
     memset(is + k, true, superop_loop_at(op, k).last - k + 1);

@@ -273,6 +273,7 @@ static void emit_at(const struct body *b) {
   if (hands_segment(b)) fprintf(b->out, ", int64_t s%u", op->segments);
   if (b->k->block_positions > 0) fputs(", const shared &w", b->out);
   fputs(") const {\n", b->out);
+  if (!body_is_plain(b->k)) fputs("    (void)i;\n", b->out);
   if (checked) fputs("    ravel::fault_note fault;\n", b->out);
   body_load_operands(b);
   for (uint32_t k = 0; k < op->node_count; k++) {
