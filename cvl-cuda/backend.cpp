@@ -574,9 +574,7 @@ static bool backend_apply(context *c, uint64_t site, const cvl_call *call, cvl_v
 
 /* ---- superoperators: fused.cpp ---- */
 
-/* A loop is left to superop_run, which can be stopped, while a kernel cannot. */
 static cvl_kernel *backend_prepare(context *c, const superop *op) {
-  if (superop_has_loops(op)) return nullptr;
   try {
     return prepare_kernel(*c, op);
   } catch (const std::bad_alloc &) {

@@ -43,6 +43,8 @@ static void begin_device(context &c) {
   memset(c.seen_faults->at, 0, sizeof(fault_slot));
   c.device_faults = ref<block>(c.memory.take_own(memory_space::device, sizeof(fault_slot), 0));
   q.fill(c.device_faults->at, 0, sizeof(fault_slot));
+  c.loop_mark = ref<block>(c.memory.take_own(memory_space::device, sizeof(int64_t), 0));
+  q.fill(c.loop_mark->at, 0, sizeof(int64_t));
   q.finish();
   c.memory.begin();
   q.launches = launches;
@@ -697,12 +699,17 @@ ref<cvl_segdes> work::make_segdes(int64_t count, int64_t total) {
 }
 
 ref<deferred> work::later(int64_t bound, ptr<int64_t> *at) {
+  const ref<block> b(c.memory.take(on_host ? memory_space::host : memory_space::device,
+                                   3 * sizeof(int64_t), site));
+  return later_in(b, bound, at); /* put_number writes three numbers */
+}
+
+ref<deferred> work::later_in(const ref<block> &b, int64_t bound, ptr<int64_t> *at) {
   ref<deferred> p(new deferred);
   p->symbol = ++c.last_symbol;
   p->bound = bound;
-  p->at = ref<block>(c.memory.take(on_host ? memory_space::host : memory_space::device,
-                                   3 * sizeof(int64_t), site));
-  *at = pointer_to<int64_t>(p->at->at); /* put_number writes three numbers */
+  p->at = b;
+  *at = pointer_to<int64_t>(p->at->at);
   if (!on_host) {
     p->mirror = ref<block>(c.memory.take(memory_space::host, sizeof(int64_t), site));
     p->epoch = UINT64_MAX; /* until the kernels are in the queue: see ~work */

@@ -71,6 +71,9 @@ struct cvl_context {
   uint64_t faults_taken = 0; /* how often `check` took a fault */
   uint64_t last_symbol = 0;
   ravel::published_memory published;
+  ravel::ref<ravel::block> loop_mark; /* of the device: the last launch of a loop in which
+                                         positions did not finish; 0 at first */
+  int64_t loop_launches = 0;
   std::vector<ravel::ref<ravel::deferred>> outstanding; /* not yet known: one wait for all */
   std::map<uint64_t, int64_t>
       settled; /* values of settled numbers by symbol, for sizes that the caller holds */
@@ -296,6 +299,8 @@ struct work {
   /* Makes a number, at most `bound`, that kernels of this operation write at the pointer it
    * gives; it is exact from then on. On the host it is known when `run` returns. */
   ref<deferred> later(int64_t bound, ptr<int64_t> *at);
+  /* Makes a number of a block that exists, as it is behind the kernels of this operation. */
+  ref<deferred> later_in(const ref<block> &, int64_t bound, ptr<int64_t> *at);
   /* Makes a number that begins as 0, and that kernels may increase. */
   ref<deferred> greatest_later(int64_t bound, ptr<int64_t> *at);
 

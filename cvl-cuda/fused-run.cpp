@@ -217,7 +217,9 @@ void execution::launch_kernel(const fused_kernel &plan, const kernel_entry &entr
     case MEMBER_KEPT: add_kept(w, m, a, packed); break;
     case MEMBER_UNFIT: add_unfit(w, a); break;
     case MEMBER_SCATTER: /* see launch_scatter */
-    case MEMBER_MOVED: break;
+    case MEMBER_MOVED:
+    case MEMBER_LOOP: /* see launch_loop */
+    case MEMBER_CARRIED: break;
     }
   }
   a.add(w.bad());

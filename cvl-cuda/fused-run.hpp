@@ -72,6 +72,18 @@ struct scattered {
 };
 struct scattering;
 
+/* The memory of a loop between its launches: by member of its kernel, results and carried
+ * values; and for each position whether it goes on. */
+struct loop_memory {
+  std::vector<ref<cvl_vector>> of;
+  ref<cvl_vector> on;
+};
+/* What one of its launches may do. */
+struct loop_turn {
+  int64_t rounds;
+  bool resumes;
+};
+
 /* How a kernel is launched. */
 struct kernel_grid {
   int64_t blocks = 0; /* blocks of a cooperative kernel; else threads */
@@ -121,6 +133,9 @@ struct execution {
    * of a group of scatters; `claims` are those of the one before it, or null. */
   bool may_claim();
   void launch_scatter(const fused_kernel &, const kernel_entry &, ref<cvl_vector> &claims);
+  /* Launches the kernel of a loop until all positions have finished. Returns false if a node
+   * before the loop is at fault. superop_run then finds out which is the first. */
+  bool launch_loop(const fused_kernel &, const kernel_entry &);
   bool launch_copies(const std::vector<variant> &, const std::vector<const kernel_entry *> &);
   void follow(const fused_kernel &);
   void give(cvl_value *outs);
@@ -142,6 +157,11 @@ private:
                     const std::vector<ref<cvl_vector>> &results);
   kernel_grid grid_of(work &, const fused_kernel &);
   kernel_grid groups_of(const fused_kernel &, const segments &, int64_t longest);
+  loop_memory memory_of_loop(const fused_kernel &);
+  ref<deferred> launch_rounds(const fused_kernel &, const kernel_entry &, const loop_memory &,
+                              const loop_turn &);
+  bool is_sound() const;
+  void give_loop(const fused_kernel &, const loop_memory &);
   ref<deferred> unfit;
   void add_unfit(work &, arguments &);
   void add_tree_member(work &, const fused_member &, arguments &, std::vector<lowest_level> &);

@@ -41,6 +41,7 @@ struct cvl_kernel {
   unsigned leave = LEAVE_NOTHING; /* fused_kernels: what `whole` leaves over */
   std::vector<ravel::scan_kernels> scans{};
   std::vector<ravel::variant> scatters{}; /* one for each group, or two: the first one claims */
+  std::vector<ravel::variant> loops{};
   std::vector<ravel::combination_kernels> trees{};
   std::vector<ravel::variant> copies{}; /* made by fused_copy_kernels */
   bool planned = false;                 /* its kernels exist and are made */
@@ -95,6 +96,7 @@ static size_t fused_argument_bytes(const fused_kernel &k) {
     case MEMBER_OPERAND: bytes += sizeof(operand<int64_t>); break; /* the largest one */
     case MEMBER_SEGMENTS:
     case MEMBER_SCATTER:
+    case MEMBER_LOOP:
     case MEMBER_PACKING: bytes += sizeof(segments); break; /* the largest of these */
     case MEMBER_WRITTEN:
     case MEMBER_PARTIALS:
@@ -104,6 +106,7 @@ static size_t fused_argument_bytes(const fused_kernel &k) {
     case MEMBER_TILES:
     case MEMBER_KEPT:
     case MEMBER_MOVED:
+    case MEMBER_CARRIED:
     case MEMBER_UNFIT: bytes += sizeof(void *); break;
     }
   }
@@ -160,6 +163,7 @@ static void end_kernels(context &c, cvl_kernel &k) {
     end_variant(c, s.longer);
   }
   for (variant &v : k.scatters) end_variant(c, v);
+  for (variant &v : k.loops) end_variant(c, v);
   for (combination_kernels &t : k.trees) {
     end_variant(c, t.up);
     end_variant(c, t.down);
@@ -197,14 +201,23 @@ static void make_kernels(context &c, cvl_kernel &k) {
       continue;
     }
     if (leave[i] & SCATTER_BIT) k.scatters.push_back({});
-    variant &v = leave[i] & SCATTER_BIT ? k.scatters.back() : k.packs;
+    if (leave[i] & LOOP_BIT) k.loops.push_back({});
+    variant &v = leave[i] & SCATTER_BIT ? k.scatters.back()
+                 : leave[i] & LOOP_BIT  ? k.loops.back()
+                                        : k.packs;
     make_variant(c, k.op, LEAVE_SPREADS | leave[i], v);
   }
 }
 
+/* Returns whether every loop has its kernel. */
+static bool has_loops(const cvl_kernel &k) {
+  return std::all_of(k.loops.begin(), k.loops.end(),
+                     [](const variant &v) { return v.has_kernel(); });
+}
+
 static bool has_kernels(const cvl_kernel &k) {
   return k.whole.has_kernel() || k.packs.has_kernel() || !k.scans.empty() ||
-         !k.scatters.empty();
+         !k.scatters.empty() || !k.loops.empty();
 }
 
 /* ---- modules ---- */
@@ -264,6 +277,7 @@ static void add_variants(cvl_kernel &k, std::vector<variant *> &all) {
     add(s.longer);
   }
   for (variant &v : k.scatters) add(v);
+  for (variant &v : k.loops) add(v);
   for (combination_kernels &t : k.trees) {
     add(t.up);
     add(t.down);
@@ -304,8 +318,9 @@ static bool fused_plan(context &c, cvl_kernel &k) {
     k.planned = make_copies(c, k);
   } else {
     make_kernels(c, k);
-    k.planned = superop_has_combinations(k.op) ? k.whole.is_complete() && make_trees(c, k)
-                                               : has_kernels(k);
+    k.planned = has_loops(k) &&
+                (superop_has_combinations(k.op) ? k.whole.is_complete() && make_trees(c, k)
+                                                : has_kernels(k));
   }
   if (k.planned) return true;
   end_kernels(c, k);
@@ -340,7 +355,7 @@ void request_prepared(context &c) {
 
 /* Nothing is planned for a device that is not open yet: it may never be opened. */
 cvl_kernel *prepare_kernel(context &c, const superop *op) {
-  if (!c.kernels) return nullptr;
+  if (!c.kernels || fused_has_too_many_loops(op)) return nullptr;
   std::unique_ptr<cvl_kernel> k(new cvl_kernel{op, {}, {}});
   if (c.is_open && !fused_plan(c, *k)) return nullptr;
   c.kernels->prepared.push_back(k.get());
@@ -450,17 +465,35 @@ static void launch_scatters(execution &e, const cvl_kernel &k,
   }
 }
 
-/* Launches the kernels that pack, scan and scatter, if any, and the rest. Returns false if
- * nothing was done. */
+static bool find_loops(context &c, cvl_kernel &k, std::vector<const kernel_entry *> &entries) {
+  bool good = true;
+  for (variant &v : k.loops) {
+    entries.push_back(fused_entry_of(c, v));
+    good = entries.back() && good;
+  }
+  return good;
+}
+
+static bool launch_loops(execution &e, const cvl_kernel &k,
+                         const std::vector<const kernel_entry *> &entries) {
+  bool good = true;
+  for (size_t i = 0; i < entries.size() && good; i++)
+    good = e.launch_loop(k.loops[i].source.kernel, *entries[i]);
+  return good;
+}
+
+/* Launches the kernels of loops, those that pack, scan and scatter, if any, and the rest.
+ * Returns false if the nodes are to be executed one by one. */
 static bool launch_all(context &c, execution &e, cvl_kernel &k, variant &v, bool *overwrites) {
   const kernel_entry *entry, *packing = nullptr;
   const fused_kernel &plan = v.source.kernel;
   std::vector<ready_scan> scans;
-  std::vector<const kernel_entry *> scatters;
-  const bool good = find_scans(c, k, e, scans);
+  std::vector<const kernel_entry *> loops, scatters;
+  const bool good = find_loops(c, k, loops) && find_scans(c, k, e, scans);
   if (!fused_find_scatters(c, k, e, scatters) || !good || !find_entry(c, v, entry) ||
       (k.packs.made && !find_entry(c, k.packs, packing)))
     return false;
+  if (!launch_loops(e, k, loops)) return false;
   if (packing && !e.launch_packs(k.packs.source.kernel, *packing)) return false;
   if (plan.by_packs && !e.launch_packs(plan, *entry)) return false;
   for (const ready_scan &s : scans) e.launch_scan(*s.plan, s.usual, s.longer);
@@ -474,7 +507,8 @@ static bool launch_all(context &c, execution &e, cvl_kernel &k, variant &v, bool
  * know how many elements there are. */
 static operand_lengths lengths_for(const cvl_kernel &k) {
   const bool exact = k.op->copies || !k.trees.empty() || !k.scans.empty() ||
-                     !k.scatters.empty() || k.packs.made || k.whole.source.kernel.by_packs ||
+                     !k.scatters.empty() || !k.loops.empty() || k.packs.made ||
+                     k.whole.source.kernel.by_packs ||
                      k.whole.source.kernel.block_positions > 0;
   return exact ? operand_lengths::EXACT : operand_lengths::BOUNDED;
 }

@@ -82,12 +82,12 @@ void fused_emit_cuda(struct arena *arena, const struct superop *const *ops, uint
                      struct widths widths, FILE *cu) {
   size_t most = 0;
   for (uint32_t i = 0; i < count; i++)
-    most += 3 + 2 * FUSED_SCANS + 2 * (size_t)ops[i]->node_count;
+    most += 3 + FUSED_LOOPS + 2 * FUSED_SCANS + 2 * (size_t)ops[i]->node_count;
   struct module m = {arena_alloc(arena, (most + 1) * sizeof *m.keys), 0};
   fputs(file_text, cu);
   fused_emit_kernel_prelude(ops, count, widths, cu);
   for (uint32_t i = 0; i < count; i++) {
-    if (superop_has_loops(ops[i])) continue; /* superop_run executes them */
+    if (fused_has_too_many_loops(ops[i])) continue; /* superop_run executes them */
     if (ops[i]->copies) {
       module_copies(&m, ops[i], widths, cu);
       continue;

@@ -123,19 +123,17 @@ void emit_map(const char *text, const struct superop_node *node, FILE *out) {
 
 /* ---- loops ---- */
 
-/* All carried values change at once. */
-static void emit_changes(const struct superop *op, struct superop_loop l, struct widths w,
-                         const char *indent, FILE *out) {
+void emit_loop_changes(const struct superop *op, struct superop_loop l, struct widths w,
+                       const char *indent, FILE *out) {
   for (int pass = 0; pass < 2; pass++) {
     for (uint32_t i = l.next; i <= l.last; i++) {
       const uint32_t *v = op->nodes[i].operands, to = op->nodes[i].result;
       const char *type = emit_type(w, (enum superop_kind)op->kinds[v[0]]);
       if (v[0] == v[1]) continue;
-      if (pass == 0) fprintf(out, "%s  const %s next%u = v%u;\n", indent, type, to, v[1]);
-      if (pass == 1) fprintf(out, "%s  v%u = next%u;\n", indent, v[0], to);
+      if (pass == 0) fprintf(out, "%sconst %s next%u = v%u;\n", indent, type, to, v[1]);
+      if (pass == 1) fprintf(out, "%sv%u = next%u;\n", indent, v[0], to);
     }
   }
-  fprintf(out, "%s}\n", indent);
 }
 
 void emit_loop_node(const struct superop *op, uint32_t k, struct widths w, const char *indent,
@@ -152,7 +150,12 @@ void emit_loop_node(const struct superop *op, uint32_t k, struct widths w, const
     return;
   }
   struct superop_loop l = superop_loop_at(op, superop_loop_of(op, k));
-  if (k == l.next) emit_changes(op, l, w, indent, out);
+  if (k == l.next) {
+    char inner[16];
+    snprintf(inner, sizeof inner, "%s  ", indent);
+    emit_loop_changes(op, l, w, inner, out);
+    fprintf(out, "%s}\n", indent);
+  }
   fprintf(out, "%sconst %s v%u = v%u;\n%s(void)v%u;\n", indent, type, node->result,
           node->operands[0], indent, node->result);
 }

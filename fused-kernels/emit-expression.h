@@ -32,6 +32,9 @@ void emit_map(const char *text, const struct superop_node *, FILE *);
  */
 void emit_loop_node(const struct superop *, uint32_t k, struct widths, const char *indent,
                     FILE *);
+/* Writes statements by which all carried values change at once. */
+void emit_loop_changes(const struct superop *, struct superop_loop, struct widths,
+                       const char *indent, FILE *);
 
 /* Writes the statements of the combination that begins with node `first`: its function of two
  * items l and r of type `item`, whose member atI is the value of column I. The last statement

@@ -27,6 +27,17 @@ void body_segment(const struct body *, char more[16]);
 /* Whether a parameter is loaded at the position. */
 bool body_loads(const struct body *, uint32_t v);
 
+/* Writes loads of what nodes at the position take; and in braces the results that put() takes.
+ */
+void body_load_operands(const struct body *);
+void body_results(const struct body *);
+
+/* ---- loops: emit-kernel-loop.c ---- */
+
+/* Writes a member of the kernel of a loop, and its operator. */
+void loops_member(const struct body *, const struct fused_member *);
+void body_loop(const struct body *);
+
 /* ---- two versions: emit-kernel-plain.c ---- */
 
 /* Whether a kernel has two versions of what is done at a position: then of() is written instead

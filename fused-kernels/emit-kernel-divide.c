@@ -61,8 +61,30 @@ static uint32_t with_packs(const struct superop *op, unsigned leave[FUSED_KERNEL
   return reduces ? 2 : 1;
 }
 
+static uint32_t count_loops(const struct superop *op) {
+  uint32_t loops = 0;
+  for (uint32_t k = 0; k < op->node_count; k++) loops += fused_begins_loop(op, k);
+  return loops;
+}
+
+bool fused_has_too_many_loops(const struct superop *op) {
+  return count_loops(op) > FUSED_LOOPS;
+}
+
+/* Adds the kernels of loops. */
+static uint32_t with_loops(const struct superop *op, uint32_t count,
+                           unsigned leave[FUSED_KERNELS]) {
+  if (!superop_has_loops(op) || fused_has_too_many_loops(op)) return count;
+  leave[0] |= LOOPS_ELSEWHERE;
+  for (uint32_t k = 0; k < op->node_count; k++) {
+    if (fused_begins_loop(op, k)) leave[count++] = LOOP_ONLY(k);
+  }
+  if (loops_do_the_rest(op)) leave[count - 1] |= LOOP_LAST;
+  return count;
+}
+
 uint32_t fused_kernels(const struct superop *op, unsigned leave[FUSED_KERNELS]) {
-  uint32_t count = with_packs(op, leave);
+  uint32_t count = with_loops(op, with_packs(op, leave), leave);
   for (uint32_t k = 0; k < op->node_count; k++) {
     if (scans_own(op, k)) {
       leave[0] |= SCANS_ELSEWHERE;

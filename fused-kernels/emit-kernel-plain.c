@@ -38,9 +38,9 @@ static void declare_plain(const struct body *b) {
   fputs(";\n  }\n", b->out);
 }
 
-/* Calls `write` for every parameter that is loaded at the position. */
+/* Calls `write` for every operand that is loaded at the position. */
 static void each_loaded(const struct body *b, void (*write)(const struct body *, uint32_t v)) {
-  for (uint32_t v = 0; v < b->op->param_count; v++) {
+  for (uint32_t v = 0; v < b->op->value_count; v++) {
     if (body_loads(b, v)) write(b, v);
   }
 }

@@ -48,6 +48,7 @@ static void add_tree_members(struct fused_kernel *k, uint32_t i) {
 
 /* Plans the work of the kernel besides maps, and how it combines: by slots or by groups. */
 static void kernel_plan_nodes(struct fused_kernel *k, unsigned leave) {
+  if (leave & LOOP_BIT) k->loop = leave >> NODE_SHIFT;
   for (uint32_t i = 0; i < k->op->node_count; i++) {
     const struct superop_node *node = &k->op->nodes[i];
     if (k->tasks[i] != TASK_INSIDE && k->tasks[i] != TASK_REPORTED) continue;
@@ -69,8 +70,8 @@ static void kernel_plan_nodes(struct fused_kernel *k, unsigned leave) {
 
 static void plan_members(struct fused_kernel *k) {
   const struct superop *op = k->op;
-  for (uint32_t v = 0; v < op->param_count; v++) {
-    if (!k->read[v] && !k->reported[v]) continue;
+  for (uint32_t v = 0; v < op->value_count; v++) {
+    if (!kernel_is_operand(k, v) || (!k->read[v] && !k->reported[v])) continue;
     emit_kernel_plan_add_member(
         k, op->kinds[v] == SUPEROP_SEGDES ? MEMBER_SEGMENTS : MEMBER_OPERAND, v, v);
   }
@@ -85,6 +86,7 @@ static void plan_members(struct fused_kernel *k) {
     add_tree_members(k, i);
   }
   packs_add_members(k, emit_kernel_plan_add_member);
+  loops_add_members(k, emit_kernel_plan_add_member);
   scatters_add_members(k, emit_kernel_plan_add_member);
   invariant(k->member_count <= op->value_count + 3 * op->node_count + 1);
 }
@@ -96,7 +98,8 @@ void fused_kernel_room(struct arena *arena, const struct superop *op, struct wid
                              .tuning = tuning_complete(tuning, 0),
                              .is_empty = true,
                              .scan = SUPEROP_NONE,
-                             .scatter = SUPEROP_NONE};
+                             .scatter = SUPEROP_NONE,
+                             .loop = SUPEROP_NONE};
   k->block_slots = (uint32_t)k->tuning.value[TUNE_CUDA_BLOCK_SLOTS];
   k->tasks = arena_alloc(arena, op->node_count + 1);
   k->written = arena_alloc(arena, (op->value_count + 1) * sizeof *k->written);
@@ -117,6 +120,7 @@ static bool emit_kernel_plan_is_elsewhere(const struct superop *op, uint32_t i,
   const bool packs = op->nodes[i].role == ROLE_PACK;
   if (leave & SCAN_BIT) return i != its;
   if (leave & SCATTER_BIT) return !scatters_in_group(op, its, i);
+  if (leave & LOOP_BIT) return true;
   if (leave & PACK_ONLY) return !packs;
   return (packs && leave & PACK_ELSEWHERE) || (leave & SCANS_ELSEWHERE && scans_own(op, i)) ||
          (leave & SCATTERS_ELSEWHERE && scatters_elsewhere(op, i));
@@ -128,7 +132,7 @@ static struct fused_target kernel_target(const struct superop *op, unsigned leav
   const uint32_t spreads = 1U << STEP_SPREAD | 1U << STEP_INDEX;
   const uint32_t consumers =
       1U << STEP_REDUCE | 1U << STEP_COMBINE_REDUCE | 1U << STEP_COMBINE_SCAN;
-  const uint32_t left = leave & LEAVE_SPREADS ? spreads : 0;
+  const uint32_t left = (leave & (LEAVE_SPREADS | LOOP_BIT)) == LEAVE_SPREADS ? spreads : 0;
   const uint32_t packs = leave & (PACK_INSIDE | PACK_ONLY) ? 1U << STEP_PACK : 0;
   const uint32_t scans = leave & SCAN_BIT ? 1U << STEP_SCAN : 0;
   const uint32_t scatters = leave & SCATTER_BIT ? 1U << STEP_SCATTER : 0;
@@ -141,6 +145,8 @@ static struct fused_target kernel_target(const struct superop *op, unsigned leav
       .drops = true,
       .elsewhere = elsewhere,
       .partial = (leave & (PACK_ONLY | SCAN_BIT | SCATTER_BIT)) != 0,
+      .carries = leave & LOOPS_ELSEWHERE ? loops_do_the_rest(op)
+                                         : (leave & (LOOP_BIT | LOOP_LAST)) == LOOP_BIT,
       .scattered = scatters ? scatters_operands(op, leave >> NODE_SHIFT, leave) : 0};
 }
 
@@ -171,6 +177,7 @@ static const bool *elsewhere(struct arena *arena, const struct superop *op, unsi
   bool *is = consumers_elsewhere(arena, op, leave);
   if (leave & (PACK_ELSEWHERE | SCANS_ELSEWHERE | SCATTERS_ELSEWHERE))
     checks_elsewhere(arena, op, is);
+  loops_mark_elsewhere(op, leave, is);
   return is;
 }
 
@@ -186,7 +193,7 @@ void fused_kernel_plan(struct arena *arena, const struct superop *op, struct wid
   k->read = k->schedule.read;
   k->reported = k->schedule.reported;
   kernel_plan_nodes(k, leave);
-  stencil_plan(arena, k);
+  if (k->loop == SUPEROP_NONE) stencil_plan(arena, k);
   plan_members(k);
 }
 

@@ -18,6 +18,18 @@ typedef void kernel_add_member(struct fused_kernel *, enum fused_member_kind, ui
                                uint32_t value);
 void packs_add_members(struct fused_kernel *, kernel_add_member *add);
 
+/* Whether a value is an operand of the kernel: a parameter, or the result of a loop that
+ * another kernel executes. */
+static inline bool kernel_is_operand(const struct fused_kernel *k, uint32_t v) {
+  return k->schedule.definitions[v] == SUPEROP_NONE;
+}
+/* Whether the kernel of the last loop does the rest, too. */
+bool loops_do_the_rest(const struct superop *);
+/* Marks the nodes that a kernel which leaves this need neither execute nor check, because of
+ * loops. */
+void loops_mark_elsewhere(const struct superop *, unsigned leave, bool *is);
+void loops_add_members(struct fused_kernel *, kernel_add_member *add);
+
 /* Whether node k is a scan that has a kernel of its own; the first scatter of a group that has;
  * a scatter of such a group; whether it is in the group of `first`. */
 bool scans_own(const struct superop *, uint32_t k);

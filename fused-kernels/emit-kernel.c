@@ -62,6 +62,8 @@ static void members(const struct body *b) {
     case MEMBER_KEPT: packs_member(b, m); break;
     case MEMBER_SCATTER:
     case MEMBER_MOVED: scatters_member(b, m); break;
+    case MEMBER_LOOP:
+    case MEMBER_CARRIED: loops_member(b, m); break;
     }
   }
   fputs("  ravel::faults bad;\n  int64_t n;\n\n", b->out);
@@ -212,6 +214,16 @@ static void emit_kernel_results(const struct body *b) {
   fputs("  };\n\n", b->out);
 }
 
+void body_results(const struct body *b) {
+  const char *before = "{";
+  for (uint32_t v = 0; v < b->op->value_count; v++) {
+    if (!emit_kernel_is_given(b, v)) continue;
+    fprintf(b->out, "%sv%u", before, v);
+    before = ", ";
+  }
+  fputs(*before == '{' ? "{}" : "}", b->out);
+}
+
 bool body_is_checked(const struct fused_kernel *k) {
   for (uint32_t i = 0; i < k->op->node_count; i++) {
     if (k->tasks[i] == TASK_INSIDE && k->op->nodes[i].checked &&
@@ -237,11 +249,11 @@ bool body_loads(const struct body *b, uint32_t v) {
          fused_schedule_loads(&b->k->schedule, 0, v);
 }
 
-/* The operands of nodes at the position that are no nodes. */
-static void emit_loads(const struct body *b) {
+void body_load_operands(const struct body *b) {
   const bool plain = body_is_plain(b->k);
   if (plain) body_named_operands(b);
-  for (uint32_t v = 0; v < b->op->param_count; v++) {
+  for (uint32_t v = 0; v < b->op->value_count; v++) {
+    if (!kernel_is_operand(b->k, v)) continue;
     if (!plain && body_loads(b, v))
       fprintf(b->out, "    const %s v%u = p%u[i];\n", body_type(b, v), v, v);
     if (b->k->read[v] && b->op->kinds[v] == SUPEROP_SEGDES &&
@@ -253,7 +265,7 @@ static void emit_loads(const struct body *b) {
 /* Writes at(), or of(): loads and nodes. */
 static void emit_at(const struct body *b) {
   const struct superop *op = b->op;
-  bool checked = body_is_checked(b->k), first = true;
+  bool checked = body_is_checked(b->k);
   fputs(body_is_plain(b->k)
             ? "  template <bool PLAIN> HERE results of(const operands &x, int64_t i"
             : "  HERE results at(int64_t i",
@@ -261,8 +273,9 @@ static void emit_at(const struct body *b) {
   if (hands_segment(b)) fprintf(b->out, ", int64_t s%u", op->segments);
   if (b->k->block_positions > 0) fputs(", const shared &w", b->out);
   fputs(") const {\n", b->out);
+  if (!body_is_plain(b->k)) fputs("    (void)i;\n", b->out);
   if (checked) fputs("    ravel::fault_note fault;\n", b->out);
-  emit_loads(b);
+  body_load_operands(b);
   for (uint32_t k = 0; k < op->node_count; k++) {
     if (b->k->tasks[k] != TASK_INSIDE) continue;
     if (op->nodes[k].role == ROLE_ASSERT)
@@ -271,12 +284,9 @@ static void emit_at(const struct body *b) {
       body_evaluate(b, k);
   }
   if (checked) fputs("    fault.report(bad, i);\n", b->out);
-  fputs("    return {", b->out);
-  for (uint32_t v = 0; v < op->value_count; v++) {
-    if (emit_kernel_is_given(b, v)) fprintf(b->out, "%sv%u", first ? "" : ", ", v);
-    if (emit_kernel_is_given(b, v)) first = false;
-  }
-  fputs("};\n  }\n", b->out);
+  fputs("    return ", b->out);
+  body_results(b);
+  fputs(";\n  }\n", b->out);
 }
 
 /* Writes put(): stores. */
@@ -310,7 +320,8 @@ unsigned body_unrolled(const struct fused_kernel *k) {
     if (m->kind == MEMBER_OPERAND) bytes += elem_info((enum cvl_elem)m->elem)->bytes;
   }
   for (uint32_t i = 0; i < k->op->node_count; i++) nodes += k->tasks[i] == TASK_INSIDE;
-  if (bytes == 0 || body_is_checked(k) || needs.functions || nodes > KERNEL_LIGHT_NODES)
+  if (bytes == 0 || body_is_checked(k) || needs.functions || nodes > KERNEL_LIGHT_NODES ||
+      k->loop != SUPEROP_NONE)
     return 1;
   unsigned unrolled = 1;
   while (2 * unrolled <= most && 2 * unrolled * bytes <= most_bytes) unrolled *= 2;
@@ -450,9 +461,11 @@ static void operators(const struct body *b) {
   if (b->k->block_positions > 0) body_windows(b);
   emit_kernel_results(b);
   if (body_is_plain(b->k)) body_plain(b);
-  emit_at(b);
+  if (b->k->loop == SUPEROP_NONE) emit_at(b);
   emit_kernel_emit_put(b);
-  if (b->k->by_slots && b->k->block_slots == 1)
+  if (b->k->loop != SUPEROP_NONE)
+    body_loop(b);
+  else if (b->k->by_slots && b->k->block_slots == 1)
     body_trees(b);
   else if (b->k->by_slots)
     by_slots(b);

@@ -10,6 +10,10 @@
  *
  * Combinations, by a function of the program's own, have two more kernels each, for the levels
  * of the tree that keeps order: one upwards, one downwards (combine-tree.hpp).
+ *
+ * Each loop has a kernel of its own, which comes before that of the rest. In a launch a
+ * position executes as many rounds as the host allows (struct looping in prelude.hpp). While
+ * positions have not finished, the same kernel is launched again.
  */
 #ifndef RAVEL_FUSED_EMIT_KERNEL_H
 #define RAVEL_FUSED_EMIT_KERNEL_H
@@ -40,6 +44,10 @@
  *   MEMBER_KEPT       ravel::ptr<T>, where the values go that a PACK keeps
  *   MEMBER_SCATTER    ravel::scattering, of a group of scatters
  *   MEMBER_MOVED      ravel::ptr<T>, where the results of one of them go
+ *   MEMBER_LOOP       ravel::looping, of the kernel of a loop
+ *   MEMBER_CARRIED    ravel::ptr<T>, where a carried value waits for the next launch, one for
+ *                     each position; `number`: the result of its NEXT. One whose result is
+ *                     WRITTEN waits there
  *   MEMBER_UNFIT      ravel::ptr<int64_t>: becomes 1 where copies are unfit for their kernels;
  *                     those whose order does not matter do not have it
  *
@@ -58,6 +66,8 @@ enum fused_member_kind {
   MEMBER_KEPT,
   MEMBER_SCATTER,
   MEMBER_MOVED,
+  MEMBER_LOOP,
+  MEMBER_CARRIED,
   MEMBER_UNFIT
 };
 
@@ -102,6 +112,7 @@ struct fused_kernel {
                        else, a thread for each source; or for each result, if it is not of
                        PERMUTEs and not... */
   bool claims;      /* ... this */
+  uint32_t loop;    /* not SUPEROP_NONE: the first node of the loop of this kernel */
   bool by_packs; /* a block of FUSED_BLOCK_THREADS for each tile of fused_kernel_tile positions
                     of op->segments, which are not none: packs.hpp */
   uint32_t block_slots;     /* tuned, but 1 with combinations inside */
@@ -144,7 +155,12 @@ enum { FUSED_BLOCK_THREADS = 256, FUSED_GROUP_WARPS = FUSED_BLOCK_THREADS / 32 }
  *   SCATTER_ONLY(k)   the kernel computes what the group of scatter k needs, and scatters that:
  *                     scatters.hpp. A group that is not of PERMUTEs has two kernels:
  *   SCATTER_CLAIMS, SCATTER_FETCHES
- *   SCATTERS_ELSEWHERE  other kernels do the groups that have kernels of their own */
+ *   SCATTERS_ELSEWHERE  other kernels do the groups that have kernels of their own
+ *   LOOPS_ELSEWHERE   other kernels execute the loops, whose results are operands
+ *   LOOP_ONLY(k)      the kernel computes what the loop that begins with node k carries,
+ *                     executes it, and checks all nodes before it that the kernels of earlier
+ *                     loops have not checked; the results of these loops are operands
+ *   LOOP_LAST         it does everything after the loop, too */
 enum {
   LEAVE_NOTHING = 0,
   LEAVE_SPREADS = 1,
@@ -159,21 +175,29 @@ enum {
   SCATTER_BIT = 512,
   SCATTER_CLAIMS = 1024,
   SCATTER_FETCHES = 2048,
-  NODE_SHIFT = 16 /* above: the node of SCAN_BIT, SCATTER_BIT */
+  LOOPS_ELSEWHERE = 4096,
+  LOOP_BIT = 8192,
+  LOOP_LAST = 16384,
+  NODE_SHIFT = 16 /* above: the node of SCAN_BIT, SCATTER_BIT, LOOP_BIT */
 };
 #define SCAN_ONLY(k)    ((unsigned)SCAN_BIT | (unsigned)(k) << NODE_SHIFT)
 #define SCATTER_ONLY(k) ((unsigned)SCATTER_BIT | (unsigned)(k) << NODE_SHIFT)
+#define LOOP_ONLY(k)    ((unsigned)LOOP_BIT | (unsigned)(k) << NODE_SHIFT)
 
 /* How many kernels a superoperator has, other than those of copies and combinations, and what
  * each leaves besides: one, which packs if there is nothing to reduce; a second one may pack,
  * and is then to be launched first; and one for each of some scans and groups of scatters, or
  * two. They are left to the library where they need much that would have to be computed twice.
- */
+ * Loops have kernels, which are to be launched first, in this order; that of the last loop does
+ * the rest, too, if it has no consumers and nothing to check. A superoperator with more than
+ * FUSED_LOOPS loops has no kernels. */
 enum {
   FUSED_SCANS = 4,
   FUSED_SCATTERS = 2,
-  FUSED_KERNELS = 2 + FUSED_SCANS + 2 * FUSED_SCATTERS
+  FUSED_LOOPS = 8,
+  FUSED_KERNELS = 2 + FUSED_SCANS + 2 * FUSED_SCATTERS + FUSED_LOOPS
 };
+bool fused_has_too_many_loops(const struct superop *);
 uint32_t fused_kernels(const struct superop *, unsigned leave[FUSED_KERNELS]);
 /* The positions of a tile of a kernel by packs. */
 unsigned fused_kernel_tile(const struct fused_kernel *);

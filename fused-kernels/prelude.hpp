@@ -496,6 +496,15 @@ struct fault_note {
   }
 };
 
+/* One launch of a kernel that executes a loop. It resumes where the launch before stopped. */
+struct looping {
+  ptr<uint8_t> on;   /* of every position: it has not finished */
+  ptr<int64_t> last; /* less than `launch`, which it becomes if there is such a position */
+  int64_t launch;
+  int32_t rounds;  /* of a position in this launch, at most; not 0 */
+  int32_t resumes; /* 0 in the first launch */
+};
+
 /* ---- kernels of independent threads ---- */
 
 enum { MAP_THREADS = 256 }; /* of a block */

@@ -164,6 +164,7 @@ static bool schedule_is_executed(const struct scheduler *p, uint32_t k) {
   const struct fused_schedule *s = p->s;
   const uint32_t v = node->result;
   if (fused_is_consumer(node) || p->steps[k] == STEP_FUNCTION) return p->wanted[k];
+  if (p->steps[k] == STEP_LOOP && schedule_is_elsewhere(s, k)) return false;
   if (node->role == ROLE_ASSERT) return node->checked && !s->target.partial;
   if (node->checked && !s->target.partial && !schedule_is_elsewhere(s, k)) return true;
   if (p->steps[k] == STEP_LOOP && node->role != ROLE_MAP) return true;
@@ -400,22 +401,39 @@ static void schedule_make_room(struct arena *arena, struct scheduler *p) {
     *numbers[i] = arena_alloc(arena, values * sizeof **numbers[i]);
 }
 
+static void schedule_find_definitions(struct fused_schedule *s) {
+  for (uint32_t k = 0; k < s->op->node_count; k++) {
+    const struct superop_node *node = &s->op->nodes[k];
+    if (node->role == ROLE_NEXT && schedule_is_elsewhere(s, k)) continue;
+    for (unsigned r = 0; r < node->result_count; r++) s->definitions[node->result + r] = k;
+  }
+}
+
+/* Marks what the target gives. */
+static void need_results(struct scheduler *p) {
+  const struct superop *op = p->op;
+  const struct fused_target *target = &p->s->target;
+  for (uint32_t i = 0; i < op->output_count && !target->carries; i++) {
+    const bool consumed = fused_is_consumer(emit_definition(op, op->outputs[i]));
+    if (!target->partial || consumed) schedule_need(p, op->outputs[i]);
+  }
+  for (uint32_t k = 0; k < op->node_count && target->carries; k++) {
+    const struct superop_node *node = &op->nodes[k];
+    if (node->role != ROLE_NEXT || schedule_is_elsewhere(p->s, k)) continue;
+    if (op->uses[node->result] > 0) schedule_need(p, node->result);
+  }
+}
+
 bool fused_schedule_make(struct arena *arena, const struct superop *op,
                          struct fused_target target, struct fused_schedule *s) {
   struct scheduler p = {.op = op, .s = s};
   *s = (struct fused_schedule){.op = op, .target = target};
   schedule_make_room(arena, &p);
   for (uint32_t v = 0; v < op->value_count; v++) s->definitions[v] = SUPEROP_NONE;
-  for (uint32_t k = 0; k < op->node_count; k++) {
-    const struct superop_node *node = &op->nodes[k];
-    for (unsigned r = 0; r < node->result_count; r++) s->definitions[node->result + r] = k;
-  }
+  schedule_find_definitions(s);
   find_steps(&p);
   schedule_find_wanted(&p);
-  for (uint32_t i = 0; i < op->output_count; i++) {
-    const bool here = !target.partial || fused_is_consumer(emit_definition(op, op->outputs[i]));
-    if (here) schedule_need(&p, op->outputs[i]);
-  }
+  need_results(&p);
   for (uint32_t k = op->node_count; k-- > 0;) schedule_decide(&p, k);
   if (!schedule_find_stages(&p)) return false;
   schedule_find_values(arena, &p);

@@ -47,10 +47,14 @@ struct fused_target {
   uint32_t stages;  /* the greatest number of stages */
   bool drops;       /* what has no use is not executed, unless it is checked or of a loop */
   const bool *elsewhere; /* of every node, or NULL: a consumer that is executed elsewhere, as if
-                            it were not there; any other node that is checked elsewhere */
+                            it were not there; a node of a loop that is, whose results are
+                            then in memory, as parameters are; any other node that is checked
+                            elsewhere */
   uint8_t scattered; /* of a scatter that is inside: the operands that are needed, a bit each */
   bool partial;      /* so are outputs that are no consumer's, and checks that no consumer here
                         needs; not with loops */
+  bool carries;      /* it gives what follows the loops that are not elsewhere: results of their
+                        NEXTs that something uses, and no outputs */
 };
 
 /* ---- the schedule ---- */
@@ -75,7 +79,8 @@ struct fused_schedule {
                   is inside as well, after it */
   uint8_t *stages;       /* of every node: the stage that computes it or, if it is apart, the
                             first stage that may read it; stage_count: after all stages */
-  uint32_t *definitions; /* of every value: its node; SUPEROP_NONE of a parameter */
+  uint32_t *definitions; /* of every value: its node; SUPEROP_NONE of a parameter, and of the
+                            result of a loop that is executed elsewhere */
   bool *read;            /* of every value: a node inside needs it */
   bool *reported;        /* of every value: the report of an ASSERT depends on it */
   bool *needed;          /* of every value: it is an output, or something apart needs it */

@@ -40,6 +40,13 @@ struct order {
   uint64_t seed;
 };
 
+struct looping {
+  uint8_t *on;
+  int64_t *last;
+  int64_t launch;
+  int32_t rounds, resumes;
+};
+
 enum { FROM_MEMORY, ALL_EQUAL, SPREAD, PROGRESSION };
 enum { MOST_BYTES = 8192, MOST_KEPT = 4 * SUPEROP_PARAMS };
 
@@ -175,6 +182,7 @@ struct run {
   uint32_t **claims; /* of every node: of the first of a group of scatters */
   struct fault_slot fault;
   struct cvl_error error;
+  uint64_t launches_of_loops;
 };
 
 static uint64_t domain(const struct run *r) {
@@ -384,9 +392,40 @@ static void kernel_add_moved(struct run *r, struct arguments *a, const struct fu
   pointer(a, v->data);
 }
 
+/* Where values of a loop go: those that nothing else needs, until the kernel is done. */
+static void add_carried(struct run *r, struct arguments *a, const struct fused_member *m) {
+  const size_t bytes = elem_info((enum cvl_elem)m->elem)->bytes;
+  pointer(a, kernel_keep(a, malloc(domain(r) * bytes + 1)));
+}
+
+/* What a loop needs besides; its address among the arguments. */
+static size_t add_loop(struct run *r, struct arguments *a) {
+  const struct looping l = {.on = kernel_keep(a, malloc(domain(r) + 1)),
+                            .last = kernel_keep(a, calloc(1, sizeof *l.last))};
+  *(struct looping *)(void *)kernel_take(a, sizeof l) = l;
+  return a->used - sizeof l;
+}
+
+/* Launches the kernel of a loop, a few rounds or many at a time, until all positions have
+ * finished or one is at fault. Returns the number of launches. */
+static uint64_t launch_rounds(struct run *r, struct arguments *a, size_t at, kernel *call,
+                              uint64_t n) {
+  struct looping *l = (struct looping *)(void *)(a->bytes + at);
+  const int32_t most = rng_one_in(&r->s->rng, 2) ? 3 : 1000;
+  do {
+    const struct order order = any_order(r);
+    l->launch++;
+    l->rounds = (int32_t)rng_below(&r->s->rng, (uint64_t)most) + 1;
+    call(a->bytes, (int64_t)n, &order);
+    l->resumes = 1;
+  } while (*l->last == l->launch && r->fault.kind == 0);
+  return (uint64_t)l->launch;
+}
+
 static void kernel_launch(struct run *r, kernel *call) {
   struct arguments a = {.used = 0};
   uint64_t n, slots = 0;
+  size_t loop = 0;
   struct scattering *scattering = NULL;
   uint32_t moved = 0;
   if (r->k->scan != SUPEROP_NONE) {
@@ -433,6 +472,8 @@ static void kernel_launch(struct run *r, kernel *call) {
       break;
     case MEMBER_SCATTER: scattering = add_scattering(r, &a); break;
     case MEMBER_MOVED: kernel_add_moved(r, &a, m, scattering, moved++); break;
+    case MEMBER_LOOP: loop = add_loop(r, &a); break;
+    case MEMBER_CARRIED: add_carried(r, &a, m); break;
     case MEMBER_TOTALS: /* of combinations, which these have none of: test-trees.cpp */
     case MEMBER_ROOTS:
     case MEMBER_UNFIT: cr_assert_fail("member %u", i);
@@ -442,7 +483,10 @@ static void kernel_launch(struct run *r, kernel *call) {
   pointer(&a, &r->fault);
   *(uint64_t *)kernel_take(&a, 8) = 0; /* site */
   *(int64_t *)kernel_take(&a, 8) = (int64_t)n;
-  call(a.bytes, (int64_t)blocks, &order);
+  if (r->k->loop == SUPEROP_NONE)
+    call(a.bytes, (int64_t)blocks, &order);
+  else
+    r->launches_of_loops += launch_rounds(r, &a, loop, call, n);
   for (uint32_t i = 0; i < r->op->node_count; i++) {
     if (r->op->nodes[i].role == ROLE_PACK && r->k->tasks[i] == TASK_INSIDE) take_packed(r, i);
   }
@@ -501,9 +545,11 @@ static void kernel_finish(struct run *r, uint32_t node) {
   host_free(&r->s->heap, &blocks);
 }
 
-/* Without a kernel, as nobody runs one that packs nothing. */
+/* Without a kernel, as nobody runs one that packs nothing. Loops were executed before. */
 static bool kernel_execute_nodes(struct run *r) {
   for (uint32_t i = 0; i < r->op->node_count; i++) {
+    if (fused_begins_loop(r->op, i)) i = superop_loop_at(r->op, i).last + 1;
+    if (i == r->op->node_count) break;
     if (r->op->nodes[i].role != ROLE_CONST && !kernel_execute(r, i)) return false;
   }
   return true;
@@ -516,6 +562,22 @@ struct kernels {
   kernel *call[FUSED_KERNELS + FUSED_SCANS];
 };
 
+/* A node before a loop is at fault. The first one may be another one, which is not executed
+ * before the loop: the oracle finds out. */
+static bool fails_before_a_loop(struct run *r) {
+  struct host_value *values = calloc(r->op->value_count, sizeof *values);
+  memcpy(values, r->values, r->op->param_count * sizeof *values);
+  cr_assert_not(
+      oracle_superop(&r->s->heap, r->op, r->s->int_elem, r->s->float_elem, values, &r->error));
+  cr_expect_leq(r->error.site, r->fault.site);
+  if (r->error.site == r->fault.site)
+    cr_expect_eq(r->error.position, r->fault.position, "op%u", r->op->number);
+  for (uint32_t v = r->op->param_count; v < r->op->value_count; v++)
+    host_free(&r->s->heap, &values[v]);
+  free(values);
+  return false;
+}
+
 /* The whole superoperator; false with r->error if it fails. */
 static bool execute_all(struct run *r, const struct kernels *kernels) {
   for (uint32_t i = 0; i < r->op->node_count; i++) { /* CONST cannot fail, nor is it costly */
@@ -527,6 +589,7 @@ static bool execute_all(struct run *r, const struct kernels *kernels) {
     r->k = &kernels->plan[j];
     if (r->k->by_packs && domain(r) == 0) return kernel_execute_nodes(r);
     if (kernels->call[j] != NULL) kernel_launch(r, kernels->call[j]);
+    if (r->k->loop != SUPEROP_NONE && r->fault.kind != 0) return fails_before_a_loop(r);
   }
   for (uint32_t i = 0; i < r->op->node_count; i++) {
     const struct superop_node *node = &r->op->nodes[i];
@@ -551,9 +614,11 @@ static void free_values(struct suite *s, const struct superop *op, struct host_v
   free(values);
 }
 
-/* One run on data as it comes. Returns whether there was a fault. */
+/* One run on data as it comes. Returns whether there was a fault; adds the launches of loops.
+ */
 static bool kernel_check_run(struct suite *s, const struct superop_case *c,
-                             const struct kernels *kernels, uint64_t n, bool spoil) {
+                             const struct kernels *kernels, uint64_t n, bool spoil,
+                             uint64_t *launches) {
   const struct superop *op = &c->op;
   enum shape shape = n == 0 ? (enum shape)(SHAPE_NONE + rng_below(&s->rng, 3))
                             : (enum shape)rng_below(&s->rng, SHAPES);
@@ -589,6 +654,7 @@ static bool kernel_check_run(struct suite *s, const struct superop_case *c,
                 "value %u of op%u, n = %lu", op->outputs[i], op->number, n);
     }
   }
+  *launches += r.launches_of_loops;
   free_values(s, op, values);
   free_values(s, op, r.values);
   for (uint32_t i = 0; i < op->node_count; i++) {
@@ -613,6 +679,9 @@ static const struct mixture mixtures[] = {
     {.maps = 4, .spreads = 2, .gathers = 1, .scans = 1, .asserts = 3, .wild = true},
     {.maps = 4, .spreads = 1, .reductions = 2, .scatters = 1, .asserts = 3, .wild = true},
     {.maps = 4, .spreads = 1, .reductions = 1, .loops = 2},
+    {.maps = 6, .spreads = 2, .loops = 2},
+    {.maps = 6, .spreads = 2, .gathers = 2, .packs = 1, .loops = 2, .wild = true},
+    {.maps = 4, .spreads = 1, .scans = 1, .scatters = 1, .loops = 1, .wild = true},
     {.maps = 4,
      .spreads = 2,
      .gathers = 1,
@@ -676,18 +745,22 @@ static void kernel_check_random(struct widths w, uint64_t seed, unsigned leave, 
     write_kernels(&r, &b, w, i, leave, all, &kernels[i]);
   snprintf(command, sizeof command, "%s -std=c++17 -O1 *.cpp", compiler);
   cr_assert(compile(&b, command), "%s", dlerror());
-  uint64_t runs = 0, faults = 0;
+  uint64_t runs = 0, faults = 0, loops = 0, launches = 0;
   for (uint32_t i = 0; i < CASES; i += every()) {
     find_kernels(&b, i, &kernels[i]);
     for (size_t n = 0; n < sizeof sizes / sizeof sizes[0]; n++) {
       for (int spoil = 0; spoil <= (r.cases[i].wild ? 2 : 0); spoil++) {
-        faults += kernel_check_run(&r.suite, &r.cases[i], &kernels[i], sizes[n], spoil > 0);
+        faults += kernel_check_run(&r.suite, &r.cases[i], &kernels[i], sizes[n], spoil > 0,
+                                   &launches);
+        for (uint32_t j = 0; j < kernels[i].count; j++)
+          loops += kernels[i].plan[j].loop != SUPEROP_NONE;
         runs++;
       }
     }
   }
   cr_expect_gt(faults, runs / 50, "%lu faults in %lu runs", faults, runs);
   cr_expect_lt(faults, runs / 2, "%lu faults in %lu runs", faults, runs);
+  cr_expect(loops == 0 || launches > loops, "%lu launches of %lu loops", launches, loops);
   clean(&b);
   random_free(&r);
 }
