@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
 """Procedures of lifted functions compute what the lifted functions compute (ir/ir.h).
 
-    nesl-tests/procedures.py [FILE.nesl ...] [--build DIR] [--jobs N]
+    nesl-tests/procedures.py [FILE.nesl ...] [--random N [--seed S]] [--build DIR] [--jobs N]
 
 Each expression of a file is compiled, with the definitions before it. In the program, each lifted
 function with a procedure is replaced: for one instance it calls the procedure. Executed in chunks
 of one instance, this program must print what the program prints as it is, or fail where that
-fails; likewise behind the optimiser. Without files: bench/programs, examples and nesl-tests/nesl.
+fails; likewise behind the optimiser. Without files: bench/programs, examples and nesl-tests/nesl; with --random,
+programs of nesl-random.
 Exit status 1 if one differs, or if nothing was compared."""
 
 import argparse
@@ -80,23 +81,32 @@ def compare(options, program):
     return links, f"{program.suffix}: {whole[0]} with {whole[1]!r}, but {one[0]} with {one[1]!r}"
 
 
+def compiled(command):
+    """Runs a compiler; None if it takes too long."""
+    try:
+        return subprocess.run(command, capture_output=True, text=True, check=False,
+                              timeout=SECONDS)
+    except subprocess.TimeoutExpired:
+        return None
+
+
 def try_expression(options, path, text):
     """The last expression of a text, without and with the optimiser."""
     with tempfile.TemporaryDirectory() as folder:
         source = Path(folder) / path.name
         source.write_text(text, "latin-1")
         vcode, fcode = source.with_suffix(".vcode"), source.with_suffix(".fcode")
-        compiler = [options.build / "bin" / "neslc", source, "-o", vcode]
-        done = subprocess.run(compiler, capture_output=True, text=True, check=False)
+        done = compiled([options.build / "bin" / "neslc", source, "-o", vcode])
+        if not done:
+            return 0, None
         if done.returncode:  # wrong forms are not for this test
             wrong = done.returncode < 0 or FAULT.search(done.stderr)
             return 0, f"neslc: {done.stderr.strip()}" if wrong else None
         links, difference = compare(options, vcode)
-        optimiser = [options.build / "bin" / "fcodeopt", "--verify", vcode, "-o", fcode]
-        done = subprocess.run(optimiser, capture_output=True, text=True, check=False)
-        if done.returncode:
+        done = compiled([options.build / "bin" / "fcodeopt", "--verify", vcode, "-o", fcode])
+        if done and done.returncode:
             return links, f"fcodeopt: {done.stderr.strip()}"
-        if not difference:
+        if done and not difference:
             more, difference = compare(options, fcode)
             links += more
     return links, difference
@@ -114,19 +124,37 @@ def expressions(path):
             yield line, definitions + form + "\n"
 
 
+def random_programs(options):
+    """(path, number, text) of programs that nesl-random makes."""
+    command = [options.build / "bin" / "nesl-random", "--seed", str(options.seed),
+               "--count", str(options.random), "--show"]
+    shown = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    for number, text in enumerate(shown.split("\n\n")):
+        yield Path("random.nesl"), number, text.strip() + "\n"
+
+
+def programs_of(options):
+    if options.random:
+        return random_programs(options)
+    files = options.files or [f for folder in FOLDERS
+                              for f in sorted((ROOT / folder).rglob("*.nesl"))]
+    return ((path, line, text) for path in files for line, text in expressions(path))
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("files", nargs="*", type=Path)
     parser.add_argument("--build", type=Path, default=ROOT / "build")
+    parser.add_argument("--random", type=int, metavar="N")
+    parser.add_argument("--seed", type=lambda text: int(text, 0), default=1)
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
     options = parser.parse_args()
     options.build = options.build.resolve()
-    files = options.files or [f for folder in FOLDERS for f in sorted((ROOT / folder).rglob("*.nesl"))]
     procedures = programs = failed = 0
     with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
         tried = [(path, line, pool.submit(try_expression, options, path, text))
-                 for path in files for line, text in expressions(path)]
+                 for path, line, text in programs_of(options)]
         for path, line, job in tried:
             links, difference = job.result()
             procedures += links
