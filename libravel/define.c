@@ -99,8 +99,10 @@ static enum ravel_code assign(struct ravel_context *c, void *data) {
   struct arena *arena = c->session->arena;
   struct column_kinds kinds = {.arena = arena};
   struct ravel_function *f = a->function;
-  const struct flatten_options options = {
-      .arena = &f->work, .widths = c->options.machine.widths, .combine = c->options.optimise};
+  const struct flatten_options options = {.arena = &f->work,
+                                          .widths = c->options.machine.widths,
+                                          .combine = c->options.optimise,
+                                          .procedures = c->options.optimise};
   f->whole = a->form->value;
   f->program = flatten_expression(c->session, f->whole, &options, a->complaints);
   if (!f->program) return ravel_failed(c, ravel_code_of(a->complaints->first));

@@ -167,8 +167,10 @@ static enum ravel_code compile_with_body(struct ravel_context *c, struct search 
                                          struct global *g) {
   struct ravel_function *f = s->f;
   struct type *argument = type_of_argument(c, s, g);
-  const struct flatten_options options = {
-      .arena = &f->work, .widths = c->options.machine.widths, .combine = c->options.optimise};
+  const struct flatten_options options = {.arena = &f->work,
+                                          .widths = c->options.machine.widths,
+                                          .combine = c->options.optimise,
+                                          .procedures = c->options.optimise};
   if (!argument) return c->code;
   f->gives = type_of_result(c, s, g, argument);
   if (!f->gives) return c->code;
@@ -230,8 +232,10 @@ static enum ravel_code compile_named(struct ravel_context *c, struct search *s) 
 static enum ravel_code compile_constant(struct ravel_context *c, struct search *s) {
   struct ravel_function *f = s->f;
   struct checked checked;
-  const struct flatten_options options = {
-      .arena = &f->work, .widths = c->options.machine.widths, .combine = c->options.optimise};
+  const struct flatten_options options = {.arena = &f->work,
+                                          .widths = c->options.machine.widths,
+                                          .combine = c->options.optimise,
+                                          .procedures = c->options.optimise};
   const char *text = arena_printf(c->session->arena, "%s\n;", s->text);
   const struct source *source = ravel_source(c, expression_name, text, strlen(text), 1);
   if (!ravel_read_form(c, source, &s->complaints, &checked)) return complained(c, s);
