@@ -28,6 +28,9 @@ struct cvl_procedure {
   uint32_t param_count, result_count;
   const uint8_t *param_kinds, *result_kinds; /* enum cvl_procedure_kind */
   const uint32_t *params, *results;          /* sizes */
+  /* It gives up after some hundredths of a second: one instance, which is worth it only if it
+   * takes less. */
+  bool brief;
 };
 
 /* What `ready` does if the code is not there: nothing; it begins the compilation; it compiles

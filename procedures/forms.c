@@ -361,6 +361,20 @@ static void find_all(struct finding *x) {
   } while (x->changed);
 }
 
+/* The parameters of the entry function are what a caller gives. Of some is known that they have
+ * one element. */
+static void begin_entry(struct finding *x) {
+  const struct ir_function *f = &x->program->functions[x->program->entry];
+  struct forms *own = &x->forms[x->program->entry];
+  const uint32_t *layout = x->program->entry_layout;
+  for (uint32_t i = 0; i < f->param_count; i++) {
+    const ir_var v = f->params[i];
+    own->fixed[i] = layout && layout[i] == IR_ONE;
+    if (!own->fixed[i]) own->of[v] = (uint8_t)greatest_form(f->vars[v]);
+    own->one[v] = false;
+  }
+}
+
 struct forms *find_forms(struct arena *arena, const struct ir_program *program,
                          const bool *wanted) {
   struct finding x = {.arena = arena, .program = program, .wanted = wanted};
@@ -373,6 +387,7 @@ struct forms *find_forms(struct arena *arena, const struct ir_program *program,
     if (ir_procedure(lifted) != IR_NO_PROCEDURE && wanted[ir_procedure(lifted)])
       begin_procedure(&x, lifted);
   }
+  if (wanted[program->entry]) begin_entry(&x);
   x.by_element = arena_alloc(arena, (program->function_count + 1) * sizeof *x.by_element);
   for (uint32_t f = 0; f < program->function_count; f++) {
     if (wanted[f])

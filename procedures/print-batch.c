@@ -148,3 +148,58 @@ void print_entry(struct procedures_text *t, uint32_t lifted) {
   for (uint32_t i = 0; i < x.f->result_count; i++) fprintf(x.out, ", &y[%u]", i);
   fputs(");\n}\n\n", x.out);
 }
+
+/* ---- the program's entry function ---- */
+
+static void print_main_argument(const struct procedures_text *t, uint32_t i) {
+  const struct ir_function *f = &t->program->functions[t->program->entry];
+  const struct forms *forms = &t->forms[t->program->entry];
+  const char *type = type_of_kind(f->vars[f->params[i]]);
+  switch ((enum form)forms->of[f->params[i]]) {
+  case FORM_SCALAR: fprintf(t->out, ", *(const %s *)a[%u].data", type, i); break;
+  case FORM_VECTOR: fprintf(t->out, ", a[%u].data, a[%u].n", i, i); break;
+  case FORM_ONE: fprintf(t->out, ", a[%u].offsets[1]", i); break;
+  case FORM_SEGMENTS: fprintf(t->out, ", a[%u].offsets, a[%u].n", i, i); break;
+  case FORM_SAME:
+  case FORM_LENGTHS:
+  case FORM_STARTS: break; /* of no parameter */
+  }
+}
+
+static bool is_main_single(const struct procedures_text *t, uint32_t i) {
+  const enum form form = (enum form)t->forms[t->program->entry].results[i];
+  return form == FORM_SCALAR || form == FORM_ONE;
+}
+
+static const char *main_result_type(const struct procedures_text *t, uint32_t i) {
+  const struct ir_kind *kind = t->program->functions[t->program->entry].result_kinds[i];
+  return is_descriptor(kind) ? "uint64_t" : type_of_kind(kind);
+}
+
+void print_main_entry(struct procedures_text *t) {
+  const struct ir_function *f = &t->program->functions[t->program->entry];
+  const struct forms *forms = &t->forms[t->program->entry];
+  fputs("_Bool RAVEL_ENTRY(entry)(struct native_thread *r, uint64_t first, uint64_t last,\n"
+        "    const struct native_value *a, struct native_buffer *y) {\n"
+        "(void)first, (void)last, (void)a, (void)y;\nnative_begin(r);\n",
+        t->out);
+  for (uint32_t i = 0; i < f->param_count; i++) {
+    const uint8_t form = forms->of[f->params[i]];
+    if (form == FORM_SCALAR || form == FORM_ONE)
+      fprintf(t->out, "if (a[%u].n != 1) return 0;\n", i);
+  }
+  for (uint32_t i = 0; i < f->result_count; i++) {
+    if (is_main_single(t, i)) fprintf(t->out, "%s z%u;\n", main_result_type(t, i), i);
+  }
+  fprintf(t->out, "if (!p%u(r", t->program->entry);
+  for (uint32_t i = 0; i < f->param_count; i++) print_main_argument(t, i);
+  for (uint32_t i = 0; i < f->result_count; i++)
+    fprintf(t->out, is_main_single(t, i) ? ", &z%u" : ", &y[%u]", i);
+  fputs(")) return 0;\n", t->out);
+  for (uint32_t i = 0; i < f->result_count; i++) {
+    if (is_main_single(t, i))
+      fprintf(t->out, "if (!native_append(r, &y[%u], &z%u, 1, sizeof z%u)) return 0;\n", i, i,
+              i);
+  }
+  fputs("return 1;\n}\n\n", t->out);
+}

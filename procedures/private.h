@@ -150,7 +150,8 @@ void find_placed(const struct function_text *, const struct ir_block *, const ui
  * are vectors and starts of segments, its results buffers. */
 void print_batch_head(struct procedures_text *, uint32_t lifted);
 void print_batch(struct procedures_text *, uint32_t lifted);
-/* Writes the entry (native.h). */
+/* Writes the entry (native.h); that of the program's entry function. */
 void print_entry(struct procedures_text *, uint32_t lifted);
+void print_main_entry(struct procedures_text *);
 
 #endif

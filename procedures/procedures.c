@@ -92,6 +92,7 @@ static void choose(struct choosing *x) {
     const uint32_t p = ir_procedure(&x->program->functions[f]);
     if (p != IR_NO_PROCEDURE) x->wanted[p] = true;
   }
+  x->wanted[x->program->entry] = true;
   bool *looked = arena_alloc(x->arena, count + 1);
   do {
     x->changed = false;
@@ -193,6 +194,7 @@ static void print_all(struct procedures_text *t) {
     print_batch(t, f);
     print_entry(t, f);
   }
+  if (t->printed[t->program->entry]) print_main_entry(t);
 }
 
 /* ---- descriptions ---- */
@@ -210,31 +212,47 @@ static uint32_t size_of(uint32_t size, uint32_t less) {
                              : size - less;
 }
 
-static const struct cvl_procedure *describe(struct arena *arena,
-                                            const struct ir_program *program, uint32_t lifted) {
-  const struct ir_function *l = &program->functions[lifted];
-  const struct ir_function *f = &program->functions[ir_procedure(l)];
+/* The procedure of function f, with these sizes of parameters and results. */
+static const struct cvl_procedure *description(struct arena *arena, const struct ir_function *f,
+                                               const char *entry, bool brief,
+                                               const uint32_t *params,
+                                               const uint32_t *results) {
   struct cvl_procedure *p = arena_alloc(arena, sizeof *p);
   uint8_t *param_kinds = arena_alloc(arena, f->param_count + 1);
   uint8_t *result_kinds = arena_alloc(arena, f->result_count + 1);
-  uint32_t *params = arena_alloc(arena, (f->param_count + 1) * sizeof *params);
-  uint32_t *results = arena_alloc(arena, (f->result_count + 1) * sizeof *results);
-  for (uint32_t i = 0; i < f->param_count; i++) {
-    param_kinds[i] = kind_of(f->vars[f->params[i]]);
-    params[i] = size_of(l->instances->params[i + 1], 1);
-  }
-  for (uint32_t i = 0; i < f->result_count; i++) {
-    result_kinds[i] = kind_of(f->result_kinds[i]);
-    results[i] = size_of(l->instances->results[i], 0);
-  }
-  *p = (struct cvl_procedure){.entry = arena_printf(arena, "entry%u", lifted),
+  for (uint32_t i = 0; i < f->param_count; i++) param_kinds[i] = kind_of(f->vars[f->params[i]]);
+  for (uint32_t i = 0; i < f->result_count; i++) result_kinds[i] = kind_of(f->result_kinds[i]);
+  *p = (struct cvl_procedure){.entry = entry,
                               .param_count = f->param_count,
                               .result_count = f->result_count,
                               .param_kinds = param_kinds,
                               .result_kinds = result_kinds,
                               .params = params,
-                              .results = results};
+                              .results = results,
+                              .brief = brief};
   return p;
+}
+
+static const struct cvl_procedure *describe(struct arena *arena,
+                                            const struct ir_program *program, uint32_t lifted) {
+  const struct ir_function *l = &program->functions[lifted];
+  const struct ir_function *f = &program->functions[ir_procedure(l)];
+  uint32_t *params = arena_alloc(arena, (f->param_count + 1) * sizeof *params);
+  uint32_t *results = arena_alloc(arena, (f->result_count + 1) * sizeof *results);
+  for (uint32_t i = 0; i < f->param_count; i++)
+    params[i] = size_of(l->instances->params[i + 1], 1);
+  for (uint32_t i = 0; i < f->result_count; i++)
+    results[i] = size_of(l->instances->results[i], 0);
+  return description(arena, f, arena_printf(arena, "entry%u", lifted), false, params, results);
+}
+
+static const struct cvl_procedure *describe_entry(struct arena *arena,
+                                                  const struct ir_program *program) {
+  const struct ir_function *f = &program->functions[program->entry];
+  const uint32_t most = f->param_count > f->result_count ? f->param_count : f->result_count;
+  uint32_t *shared = arena_alloc(arena, (most + 1) * sizeof *shared);
+  for (uint32_t i = 0; i < most; i++) shared[i] = CVL_PROCEDURE_SHARED;
+  return description(arena, f, "entry", true, shared, shared);
 }
 
 bool procedures_make(struct arena *arena, const struct ir_program *program,
@@ -259,6 +277,7 @@ bool procedures_make(struct arena *arena, const struct ir_program *program,
   out->length = text.length;
   text_free(&text);
   if (!whole) memory_failed();
+  out->entry = choosing.wanted[program->entry] ? describe_entry(arena, program) : NULL;
   out->straight = find_straight(arena, program, choosing.wanted);
   out->of = arena_alloc(arena, (count + 1) * sizeof *out->of);
   for (uint32_t f = 0; f < count; f++)

@@ -68,7 +68,8 @@ static void code_keep(struct cvl_procedure_code *code, const struct cvl_procedur
   }
 }
 
-native_entry *procedure_entry(struct cvl_procedure_code *code, const struct cvl_procedure *of) {
+native_entry *procedure_native_entry(struct cvl_procedure_code *code,
+                                     const struct cvl_procedure *of) {
   native_entry *entry = NULL;
   for (const struct found *f = atomic_load(&code->found); f; f = f->next) {
     if (f->of == of) return f->entry;

@@ -23,7 +23,7 @@ bool procedure_ready(struct cvl_context *, struct cvl_procedure_code *,
                      enum cvl_procedure_wish);
 /* Returns the entry of a procedure in code that is ready. NULL if there is none. Any thread may
  * call it. */
-native_entry *procedure_entry(struct cvl_procedure_code *, const struct cvl_procedure *);
+native_entry *procedure_native_entry(struct cvl_procedure_code *, const struct cvl_procedure *);
 
 /* ---- workers.c ---- */
 
@@ -65,9 +65,11 @@ void procedure_give_buffer(struct procedure_worker *, struct native_pooled *);
 struct procedure_watched {
   struct procedure_watched *next;
   _Atomic bool *stops; /* set when it is to end */
-  _Atomic bool asked;  /* whether that has happened */
+  _Atomic bool asked;  /* whether somebody has asked for that */
+  bool brief;          /* it is to end after some periods of the watch: */
+  unsigned periods;    /* that it has seen */
 };
-/* Makes the watch of a context that may be asked to end. */
+/* Makes the watch of a context. */
 void procedure_watch_new(struct cvl_context *);
 void procedure_watch_free(struct cvl_context *);
 /* Begin and end the watch over a call in the context or a sub-context of it. */

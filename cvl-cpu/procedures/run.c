@@ -212,7 +212,7 @@ static void give_buffers(const struct run *r) {
 
 /* Executes all ranges. Returns false if some gave up, or after a fault. */
 static bool run_all(struct run *r) {
-  struct procedure_watched watched = {.stops = &r->stops};
+  struct procedure_watched watched = {.stops = &r->stops, .brief = r->of->brief};
   procedure_watch_begin(r->c, &watched);
   const bool all = pool_for(r->c->pool, r->ranges, 1, run_ranges, r);
   procedure_watch_end(r->c, &watched);
@@ -248,7 +248,7 @@ bool procedure_run(struct cvl_context *c, uint64_t site, struct cvl_procedure_co
   struct run r = {.c = c,
                   .site = site,
                   .of = of,
-                  .entry = procedure_entry(code, of),
+                  .entry = procedure_native_entry(code, of),
                   .ranges = procedure_ranges(c, instances, weight)};
   *done = r.entry && instances > 0 && run_bound(&r, instances, operands, results);
   if (*done) return true;

@@ -11,7 +11,7 @@
 
 #include "base/signals.h"
 
-enum { PERIOD_NS = 10000000, IDLE_PERIODS = 50 };
+enum { PERIOD_NS = 10000000, IDLE_PERIODS = 50, BRIEF_PERIODS = 2 };
 
 struct procedure_watch {
   struct heap *heap;
@@ -23,12 +23,14 @@ struct procedure_watch {
   bool sleeps, quit;
 };
 
-/* Asks, if there is a call. A request is for all that are being executed. */
+/* Asks, if there is a call. A request is for all that are being executed. Brief ones end after
+ * some periods in any case. */
 static void watch_look(struct procedure_watch *w) {
-  if (!w->calls || !w->stop.asks(w->stop.with)) return;
+  const bool asks = w->calls && w->stop.asks && w->stop.asks(w->stop.with);
   for (struct procedure_watched *call = w->calls; call; call = call->next) {
-    atomic_store(&call->asked, true);
-    atomic_store(call->stops, true);
+    const bool late = call->brief && ++call->periods > BRIEF_PERIODS;
+    if (asks) atomic_store(&call->asked, true);
+    if (asks || late) atomic_store(call->stops, true);
   }
 }
 
@@ -77,7 +79,7 @@ static bool watch_start(struct procedure_watch *w) {
 
 /* Without a watch, requests are seen only between ranges of instances. */
 void procedure_watch_new(struct cvl_context *c) {
-  if (c->watch || !c->stop.asks) return;
+  if (c->watch) return;
   struct procedure_watch *w = heap_alloc(c->heap, sizeof *w);
   if (!w) return;
   *w = (struct procedure_watch){.heap = c->heap, .stop = c->stop};

@@ -76,17 +76,11 @@ void procedure_calls_end(struct machine *m) {
 
 /* ---- a program ---- */
 
-static bool has_lifted(const struct ir_program *program) {
-  for (uint32_t f = 0; f < program->function_count; f++) {
-    if (program->functions[f].instances) return true;
-  }
-  return false;
-}
-
 bool program_procedures_new(struct machine *m, const struct ir_program *program,
                             struct program_procedures **out) {
   *out = NULL;
-  if (!m->calls.possible || !has_lifted(program)) return true;
+  (void)program;
+  if (!m->calls.possible) return true;
   struct program_procedures *p = heap_alloc(m->heap, sizeof *p);
   if (!p) return false;
   *p = (struct program_procedures){.stage = STAGE_WATCHED};
@@ -232,11 +226,8 @@ static bool may_compare(const struct machine *m) {
 }
 
 /* The way that is better, as far as known; now and then the other. */
-static unsigned better_way(struct machine *m, const struct batch *b) {
+static unsigned better_way(struct machine *m, const struct batch *b, unsigned usual) {
   struct chunk_need *need = &m->needs[b->function];
-  const bool *straight = m->procedures->all.straight;
-  const unsigned usual =
-      straight && straight[b->function] ? PROCEDURE_TOGETHER : PROCEDURE_APART;
   const unsigned other = PROCEDURE_WAYS - 1 - usual;
   const struct procedure_way *ways = need->ways;
   const bool quick = ways[usual].each * b->weight <= try_within;
@@ -249,8 +240,11 @@ static unsigned better_way(struct machine *m, const struct batch *b) {
 
 /* Whether the call is to be tried. */
 static bool procedure_is_wanted(struct machine *m, const struct batch *b) {
+  const bool *straight = m->procedures->all.straight;
+  const bool is_straight = straight && straight[b->function];
   return m->options.procedures == MACHINE_PROCEDURES_ALWAYS ||
-         better_way(m, b) == PROCEDURE_APART;
+         better_way(m, b, is_straight ? PROCEDURE_TOGETHER : PROCEDURE_APART) ==
+             PROCEDURE_APART;
 }
 
 static void note_try(struct machine *m, const struct batch *b, bool done, double seconds) {
@@ -362,4 +356,74 @@ enum procedure_call procedure_call(struct machine *m) {
   if (ready && suits && procedure_is_wanted(m, &b)) return procedure_execute(m, &b);
   if (!m->calls.depth) time_together(m, &b, ready, suits);
   return PROCEDURE_NOT;
+}
+
+/* ---- a whole run ---- */
+
+/* The bytes of the arguments, and one more. */
+static double weight_of_arguments(const struct machine *m, const struct value *slots) {
+  const struct code_function *f = &m->code->functions[m->entry];
+  double weight = 1;
+  for (uint32_t k = 0; k < f->param_count; k++) weight += (double)chunk_bytes(m, &slots[k]);
+  return weight;
+}
+
+static bool entry_is_possible(const struct machine *m) {
+  return procedures_are_possible(m) && !m->sub && !m->dispatcher && !m->consumer && !m->own &&
+         m->depth == 1 && m->frames[0].function == m->entry;
+}
+
+/* Whether the native code of the entry function is there, or should be: some runs have been
+ * quick. */
+static bool entry_is_ready(struct machine *m, const struct batch *b) {
+  struct program_procedures *p = m->procedures;
+  const struct procedure_way *together = &m->needs[b->function].ways[PROCEDURE_TOGETHER];
+  const bool quick =
+      together->calls >= CALLS_BEFORE && together->each * b->weight <= try_within;
+  if (!quick && m->options.procedures != MACHINE_PROCEDURES_ALWAYS) return false;
+  if (atomic_load(&p->stage) == STAGE_WATCHED &&
+      (does_not_measure(m) || procedure_calls_spent(m) >= print_after))
+    print_and_prepare(m, p);
+  return procedures_ready(m, p) && p->all.entry;
+}
+
+static bool entry_is_wanted(struct machine *m, const struct batch *b) {
+  if (m->options.procedures == MACHINE_PROCEDURES_ALWAYS) return true;
+  return !is_at_rest(m, b) && better_way(m, b, PROCEDURE_TOGETHER) == PROCEDURE_APART;
+}
+
+/* Moves the results, which are above the slots of the frame, to where a run leaves them. */
+static void entry_deliver(struct machine *m, struct value *slots) {
+  const struct code_function *f = &m->code->functions[m->entry];
+  struct value *results = slots + f->slots;
+  for (uint32_t k = 0; k < f->result_count; k++) {
+    const struct value v = results[k];
+    results[k].form = CVL_NOTHING;
+    m->stack[k] = v;
+  }
+  m->top = f->result_count;
+  m->depth = 0;
+}
+
+enum procedure_call procedure_entry_run(struct machine *m) {
+  m->calls.arguments = 0;
+  if (!entry_is_possible(m)) return PROCEDURE_NOT;
+  struct value *slots = m->stack + m->frames[0].base;
+  struct batch b = {.function = m->entry,
+                    .instances = 1,
+                    .weight = weight_of_arguments(m, slots),
+                    .slots = slots,
+                    .operands = &slots[0].flat};
+  m->calls.arguments = b.weight;
+  if (!entry_is_ready(m, &b) || !entry_is_wanted(m, &b)) return PROCEDURE_NOT;
+  b.procedure = m->procedures->all.entry;
+  const enum procedure_call native = procedure_execute(m, &b);
+  if (native == PROCEDURE_DONE) entry_deliver(m, slots);
+  return native;
+}
+
+void procedure_entry_end(struct machine *m, double seconds) {
+  if (m->calls.arguments == 0) return;
+  note_way(m, m->entry, PROCEDURE_TOGETHER, m->calls.arguments, seconds);
+  if (seconds <= try_within) m->calls.spent += seconds;
 }

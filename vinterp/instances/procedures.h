@@ -35,6 +35,7 @@ struct procedure_calls {
   bool compared;     /* its time is compared with that of native code: */
   uint32_t function; /* that is called */
   double weight;     /* bytes, as chunk_weight */
+  double arguments;  /* of the run: weight_of_arguments; 0 if no native code may execute it */
 };
 
 /* Prepare the machine, and a run. */
@@ -61,6 +62,12 @@ enum procedure_call {
 enum procedure_call procedure_call(struct machine *);
 /* Whether native code of the function is there, and has not given up lately. */
 bool procedure_may(const struct machine *, uint32_t function);
+/* Executes the whole run by the native code of the entry function, whose frame has just been made
+ * with the arguments in its slots: then the results are on the stack. Only runs that take little
+ * are, since one thread executes them. */
+enum procedure_call procedure_entry_run(struct machine *);
+/* The run, which took so many seconds, was executed in another way. */
+void procedure_entry_end(struct machine *, double seconds);
 /* Between chunks of a call: lets the compiler begin if they have taken long. */
 void procedures_look(struct machine *);
 

@@ -134,11 +134,15 @@ static bool begin_entry(struct machine *m, const struct run *r, uint32_t *locati
 /* ---- running ---- */
 
 static enum step run_code(struct machine *m, uint32_t location) {
+  const enum procedure_call native = procedure_entry_run(m);
+  if (native != PROCEDURE_NOT) return native == PROCEDURE_DONE ? STEP_DONE : STEP_FAULT;
+  const double begin = machine_clock();
   enum step step;
   do {
     step = code_is_stack(m->code, location) ? interpret(m, &location) : execute(m, &location);
     if (step == STEP_FAULT && chunks_resume(m, &location)) step = STEP_SWITCH;
   } while (step == STEP_SWITCH);
+  if (step == STEP_DONE) procedure_entry_end(m, machine_clock() - begin);
   return step;
 }
 
