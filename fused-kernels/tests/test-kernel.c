@@ -418,6 +418,7 @@ static uint64_t launch_rounds(struct run *r, struct arguments *a, size_t at, ker
     l->rounds = (int32_t)rng_below(&r->s->rng, (uint64_t)most) + 1;
     call(a->bytes, (int64_t)n, &order);
     l->resumes = 1;
+    cr_assert_lt(l->launch, 1000000, "op%u does not end", r->op->number);
   } while (*l->last == l->launch && r->fault.kind == 0);
   return (uint64_t)l->launch;
 }
