@@ -135,6 +135,6 @@ static const uint32_t native_sizes_int[] = {CVL_PROCEDURE_EACH};
 
 #define NATIVE_OF_ROWS(name, entry_name, kinds, sizes)                                         \
   static const struct cvl_procedure name = {                                                   \
-      entry_name, 2, sizeof kinds, native_kinds_row, kinds, native_sizes_row, sizes}
+      entry_name, 2, sizeof kinds, native_kinds_row, kinds, native_sizes_row, sizes, false}
 
 #endif
