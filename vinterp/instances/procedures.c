@@ -368,9 +368,10 @@ static double weight_of_arguments(const struct machine *m, const struct value *s
   return weight;
 }
 
+/* A consumer gets nothing of such a run: it takes only results of calls that are cut. */
 static bool entry_is_possible(const struct machine *m) {
-  return procedures_are_possible(m) && !m->sub && !m->dispatcher && !m->consumer && !m->own &&
-         m->depth == 1 && m->frames[0].function == m->entry;
+  return procedures_are_possible(m) && !m->sub && !m->dispatcher && !m->own && m->depth == 1 &&
+         m->frames[0].function == m->entry;
 }
 
 /* Whether the native code of the entry function is there, or should be: some runs have been
