@@ -173,18 +173,20 @@ NATIVE uint64_t *native_offsets(struct native_thread *r, const void *lengths, ui
   return o;
 }
 
-/* Offsets from INTs, which must not be negative. */
+/* Offsets from INTs, which must not be negative. The first sum that is no INT has a higher bit;
+ * later ones may not have it. */
 NATIVE uint64_t *native_segments(struct native_thread *r, const INT *l, uint64_t n) {
-  uint64_t *o = native_take(r, n + 1, sizeof *o), sum = 0;
+  uint64_t *o = native_take(r, n + 1, sizeof *o), sum = 0, sums = 0;
   INT all = 0;
   if (!o) return NULL;
   for (uint64_t k = 0; k < n; k++) {
     o[k] = sum;
     all |= l[k];
     sum += (uint64_t)l[k];
+    sums |= sum;
   }
   o[n] = sum;
-  return all < 0 || sum > (uint64_t)INT_MOST ? NULL : o;
+  return all < 0 || sums > (uint64_t)INT_MOST ? NULL : o;
 }
 
 /* The end of a call: pops what it took. */
