@@ -48,12 +48,22 @@ def run(options, command, seconds=SECONDS):
 
 
 def shown(ran):
-    return f"{ran[1][-2000:].decode('latin-1')!r}, status {ran[0]}, {ran[2][-2000:]!r}" if ran else "too slow"
+    return f"{ran[1][:1000].decode('latin-1')!r}, status {ran[0]}, {ran[2][:1000]!r}" if ran else "too slow"
+
+
+def behind_the_same(ran, other):
+    """What a run says, without the lines that it begins with as another one does."""
+    if not ran or not other:
+        return ran
+    lines, others = (each[1].split(b"\n") for each in (ran, other))
+    same = next((k for k, pair in enumerate(zip(lines, others)) if pair[0] != pair[1]), 0)
+    return ran[0], b"\n".join(lines[same:]), ran[2]
 
 
 def expect_same(what, usual, native):
     if native != usual:
-        raise Failed(f"{what}: {shown(usual)}\n  but natively {shown(native)}")
+        raise Failed(f"{what}: {shown(behind_the_same(usual, native))}\n"
+                     f"  but natively {shown(behind_the_same(native, usual))}")
     if usual[0] < 0 or FAULT.search(usual[2]):
         raise Failed(f"{what}: {shown(usual)}")
 
