@@ -175,9 +175,12 @@ static bool evaluate_replace(struct evaluation *e, const struct host_value *o,
 
 static bool evaluate_make_segdes(struct evaluation *e, const struct host_value *lengths,
                                  struct host_value *result) {
+  uint64_t total = 0;
   *result = evaluation_segdes(e, lengths->n);
   for (uint64_t k = 0; k < lengths->n; k++) {
     if (host_int(lengths, k) < 0) return false;
+    total += (uint64_t)host_int(lengths, k);
+    if (total > INT64_MAX) return false;
     host_put_int(result, k, host_int(lengths, k));
   }
   evaluation_recount(result);

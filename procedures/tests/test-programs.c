@@ -136,7 +136,22 @@ struct example {
   LIFTED("v1: SEGDES, v2: INT", SORTED, "shared each 1 -> each 0",                             \
          "v3: SEGDES, v4: INT = call F v0 v1 v2\nyield v3 v4\n")
 
+/* Lengths of 0 and, in wide widths, 2^62, of which four wrap around to 0. */
+#define LONG                                                                                   \
+  {                                                                                            \
+    "lengths that wrap around",                                                                \
+        "fun P (v0: SEGDES, v1: INT) -> (INT)\n"                                               \
+        "v2 = CONST INT 1073741824\nv3 = CONST INT 4\n"                                        \
+        "v4 = DIST INT v2 v0\nv5 = DIST INT v3 v0\n"                                           \
+        "v6 = * INT v1 v4\nv7 = * INT v6 v4\nv8 = * INT v7 v5\n"                               \
+        "v9 = MAKE_SEGDES v8\nv10 = LENGTHS v9\nv11 = +_REDUCE INT v10 v0\nyield "             \
+        "v11\nend\n" LIFTED("v1: SEGDES, v2: INT", "INT", "shared each 1 -> each",             \
+                            "v3: INT = call F v0 v1 v2\nyield v3\n"),                          \
+        0, 1, 6, false                                                                         \
+  }
+
 static const struct example examples[] = {
+    LONG,
     ORDER("order of INTs", "INT", 0),
     ORDER("order of FLOATs", "FLOAT", 0),
     SEGMENTS("segments of INTs", "INT"),
