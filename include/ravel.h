@@ -90,8 +90,8 @@ RAVEL_API struct ravel_options *ravel_options_new(void);
  *   chunks    auto, off, N: batch calls (docs/memory.md) are executed in chunks where that
  *             keeps memory small, never, or in chunks of N instances; results are the same
  *   procedures   auto, off, always: batch calls are executed one instance after the other, by
- *             code of the system's C compiler, where that pays, never, or where it can be; only
- *             with `compiler`
+ *             code of the system's C compiler, where that pays, never, or where it can be; so
+ *             are whole calls that are made often and are short; only with `compiler`
  *   spool     bytes, as 64M: a stream that is imported in several arrays, or the result of a
  *             call in chunks, goes to spill files, not to memory, if it has more. 0: a
  *             sixteenth of `memory`; of a result a quarter of what is left of it. no: none do

@@ -38,6 +38,7 @@ TSAN_TARGETS = ("conformance", "vinterp-tests", "test-cpu-pool", "test-sub-plain
 SUITE = ("build/bin/conformance",)
 TUNINGS = ("smallest", "largest")
 PROGRAMS = ("build/bin/vinterp-tests", "build/bin/fcodeopt", "nesl-tests", "examples")
+NATIVE = ("build/bin/nesl", "build/bin/neslc", "build/bin/vinterp", "nesl-tests", "examples", "bench/programs")
 FORMS = ("build/bin/nesl-tests", "nesl-tests", "examples")
 
 
@@ -218,6 +219,8 @@ def pages():
     yield Stage("work of compiled NESL", "python3 nesl-tests/work.py")
     yield Stage("functions by instances of NESL", "python3 nesl-tests/instances.py")
     yield Stage("procedures of lifted functions", "python3 nesl-tests/procedures.py --jobs {jobs}")
+    yield Stage("native code and everything else, a sample",
+                f"{CACHED} python3 nesl-tests/native.py --jobs {{jobs}} --sample 100 --least 100")
     yield Stage("chunks of many tiny instances", "python3 nesl-tests/ranges.py")
     yield Stage("loops whose rounds fail, in chunks", "python3 nesl-tests/rounds.py --seed 5 --jobs {jobs}")
     yield Stage("passes over memory", "python3 nesl-tests/passes.py")
@@ -302,6 +305,11 @@ def whole_programs():
     yield Stage("whole: the pages as a site", "scripts/site")
     yield Stage("whole: functions of C from NESL, by clang", "python3 nesl-tests/libraries.py --c clang"
                 " --c++ clang++ --seed 0x{seed}")
+    yield Stage("whole: native code and everything else",
+                f"{CACHED} python3 nesl-tests/native.py --jobs {{jobs}} --least 3000", reads=NATIVE)
+    yield Stage("whole: native code and everything else, random programs",
+                "python3 nesl-tests/native.py --jobs {jobs} --random 1000 --seed 0x{seed} --least 1000",
+                reads=NATIVE)
     yield Stage("whole: superoperators compiled ahead of time", "python3 nesl-tests/ahead.py")
     yield Stage("whole: functions of C from NESL, their kernels for a GPU",
                 "python3 nesl-tests/libraries.py --cuda")
