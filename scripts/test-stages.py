@@ -220,7 +220,7 @@ def pages():
     yield Stage("functions by instances of NESL", "python3 nesl-tests/instances.py")
     yield Stage("procedures of lifted functions", "python3 nesl-tests/procedures.py --jobs {jobs}")
     yield Stage("native code and everything else, a sample",
-                f"{CACHED} python3 nesl-tests/native.py --jobs {{jobs}} --sample 100 --least 100")
+                f"{CACHED} python3 nesl-tests/native.py --jobs {{jobs}} --sample 250 --least 200")
     yield Stage("chunks of many tiny instances", "python3 nesl-tests/ranges.py")
     yield Stage("loops whose rounds fail, in chunks", "python3 nesl-tests/rounds.py --seed 5 --jobs {jobs}")
     yield Stage("passes over memory", "python3 nesl-tests/passes.py")
