@@ -75,7 +75,7 @@ const struct rep *outline_input(struct outline *o, const struct rep *r) {
 /* ---- what the function computes, and what the code around ---- */
 
 enum body_origin outline_from(const struct outline *o, ir_var v) {
-  if (v >= o->end) return FROM_BODY;
+  if (v >= o->end) return v < o->apart ? FROM_AROUND : FROM_BODY;
   return v < o->first ? FROM_AROUND : (enum body_origin)o->froms[v - o->first];
 }
 
@@ -381,6 +381,7 @@ static const struct rep *value_around(const struct outline *o, const struct rep 
 void outline_leave(struct outline *o) {
   block_abandon(o->f, o->code);
   emit_before(o);
+  o->apart = (ir_var)o->f->kinds.count;
 }
 
 const struct rep *outline_call(struct outline *o, const struct rep *value, size_t wanted) {

@@ -46,7 +46,8 @@ struct outline {
   ARRAY(struct body_output) outputs;
   const char *copied;     /* why some of the value would have to be: it "..." */
   ARRAY(ir_var) operands; /* of the call */
-  ir_var end;             /* variables from here on are of the procedure */
+  ir_var end;             /* variables from here on are made after the body ... */
+  ir_var apart; /* ... and from here on by the procedure, those before around the call */
   bool has_procedure;
   struct ir_block one;     /* its body, with its results */
   struct vars one_checked; /* those of its operations whose failure is a check */
