@@ -308,7 +308,7 @@ static const uint8_t order_kinds[] = {CVL_PROCEDURE_SEGDES, CVL_PROCEDURE_FLOAT,
                                       CVL_PROCEDURE_SEGDES, CVL_PROCEDURE_INT};
 static const uint32_t order_sizes[] = {CVL_PROCEDURE_EACH, 0, CVL_PROCEDURE_EACH, 2};
 static const struct cvl_procedure of_order = {
-    "order", 2, 4, order_param_kinds, order_kinds, native_sizes_row, order_sizes};
+    "order", 2, 4, order_param_kinds, order_kinds, native_sizes_row, order_sizes, false};
 
 static struct cvl_value by_operation(struct cvl_context *c, enum call_kind kind, enum cvl_op op,
                                      const struct cvl_value *operands) {
@@ -373,7 +373,7 @@ static const uint32_t mixed_params[] = {CVL_PROCEDURE_EACH, CVL_PROCEDURE_EACH,
                                         CVL_PROCEDURE_SHARED, CVL_PROCEDURE_SHARED};
 static const uint8_t mixed_kinds[] = {CVL_PROCEDURE_BOOL};
 static const struct cvl_procedure of_mixed = {
-    "mixed", 4, 1, mixed_param_kinds, mixed_kinds, mixed_params, native_sizes_int};
+    "mixed", 4, 1, mixed_param_kinds, mixed_kinds, mixed_params, native_sizes_int, false};
 
 static void mixed_check(const struct made *m, uint64_t n) {
   static const int64_t lengths[] = {2, 3}, shared[] = {5, 9, 4, 5, 6};
@@ -414,7 +414,8 @@ static const uint8_t nested_param_kinds[] = {CVL_PROCEDURE_SEGDES, CVL_PROCEDURE
                                              CVL_PROCEDURE_INT};
 static const uint32_t nested_params[] = {CVL_PROCEDURE_EACH, 0, 1};
 static const struct cvl_procedure of_nested = {
-    "nested", 3, 2, nested_param_kinds, native_kinds_row, nested_params, native_sizes_row};
+    "nested",         3,    2, nested_param_kinds, native_kinds_row, nested_params,
+    native_sizes_row, false};
 
 Test(procedures, sequences_of_sequences) {
   struct made m = made_threads(2);
