@@ -369,7 +369,7 @@ static double weight_of_arguments(const struct machine *m, const struct value *s
 }
 
 static bool entry_is_possible(const struct machine *m) {
-  return procedures_are_possible(m) && !m->sub && !m->dispatcher && !m->consumer && !m->own &&
+  return procedures_are_possible(m) && !m->sub && !m->dispatcher && !m->own &&
          m->depth == 1 && m->frames[0].function == m->entry;
 }
 
