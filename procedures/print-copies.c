@@ -52,12 +52,12 @@ static void put_length(const struct copies_text *x, uint32_t value) {
     fprintf(x->out, "n%u", h->v);
 }
 
-static void put_data(const struct copies_text *x, uint32_t value) {
+static void put_data_old(const struct copies_text *x, uint32_t value) {
   const struct held *h = &x->held[value];
   fprintf(x->out, h->form == FORM_SCALAR ? "(&x%u)" : "x%u", h->v);
 }
 
-static void require_equal(const struct copies_text *x, uint32_t a, uint32_t b) {
+static void require_equal_old(const struct copies_text *x, uint32_t a, uint32_t b) {
   fputs("if (", x->out);
   put_length(x, a);
   fputs(" != ", x->out);
@@ -191,13 +191,13 @@ static void require_within(const struct copies_text *x, uint32_t run, uint32_t d
 static void print_slice(struct copies_text *x, const struct superop_node *node) {
   const ir_var run = x->held[node->operands[1]].v;
   struct held *h = &x->held[node->result];
-  require_equal(x, node->operands[0], node->operands[2]);
-  require_equal(x, node->operands[1], node->operands[3]);
+  require_equal_old(x, node->operands[0], node->operands[2]);
+  require_equal_old(x, node->operands[1], node->operands[3]);
   require_within(x, node->operands[1], node->operands[2]);
   *h = (struct held){.v = x->next++, .form = FORM_VECTOR};
   fprintf(x->out, "const uint64_t n%u = n%u;\n%s *x%u = (%s *)", h->v, run,
           type_of(x, node->result), h->v, type_of(x, node->result));
-  put_data(x, node->operands[0]);
+  put_data_old(x, node->operands[0]);
   fprintf(x->out, " + (n%u ? s%u : 0);\n", run, run);
 }
 
@@ -236,8 +236,8 @@ static void print_target(struct copies_text *x, const struct superop_node *node,
 static void print_written(struct copies_text *x, const struct superop_node *node,
                           uint32_t source, uint32_t descriptor) {
   const ir_var v = x->held[node->result].v, run = x->held[node->operands[1]].v;
-  require_equal(x, node->operands[0], source);
-  require_equal(x, node->operands[1], source);
+  require_equal_old(x, node->operands[0], source);
+  require_equal_old(x, node->operands[1], source);
   require_within(x, node->operands[1], descriptor);
   fprintf(x->out, "if (n%u > 0) {\n", run);
   if (!x->held[node->operands[0]].placed) {
@@ -246,7 +246,7 @@ static void print_written(struct copies_text *x, const struct superop_node *node
         "if ((uint64_t)s%u > z%u) memset(x%u + z%u, 0, ((uint64_t)s%u - z%u) * sizeof *x%u);\n"
         "native_copy(x%u + s%u, ",
         run, v, v, v, run, v, v, v, run);
-    put_data(x, node->operands[0]);
+    put_data_old(x, node->operands[0]);
     fprintf(x->out, ", n%u * sizeof *x%u);\n", run, v);
   }
   fprintf(x->out, "if ((uint64_t)s%u + n%u > z%u) z%u = (uint64_t)s%u + n%u;\n}\n", run, run, v,
@@ -263,7 +263,7 @@ static void print_rest(const struct copies_text *x, uint32_t value) {
 
 static void print_onto(struct copies_text *x, const struct superop_node *node) {
   const uint32_t defaults = node->operands[2];
-  require_equal(x, defaults, node->operands[4]);
+  require_equal_old(x, defaults, node->operands[4]);
   if (is_in_place(x, defaults)) {
     x->held[node->result] = x->held[defaults];
     x->known[node->result] = COPIED_OWN;
@@ -272,7 +272,7 @@ static void print_onto(struct copies_text *x, const struct superop_node *node) {
     print_target(x, node, node->operands[4]);
     const ir_var v = x->held[node->result].v;
     fprintf(x->out, "if (n%u) native_copy(x%u, ", v, v);
-    put_data(x, defaults);
+    put_data_old(x, defaults);
     fprintf(x->out, ", n%u * sizeof *x%u);\nz%u = n%u;\n", v, v, v, v);
   }
   print_written(x, node, node->operands[3], node->operands[4]);
@@ -339,7 +339,7 @@ static void set_output(const struct copies_text *x, uint32_t i) {
     fputs(";\n", x->out);
     print_room(x->out, to);
     fprintf(x->out, "if (n%u) native_copy(x%u, ", to->v, to->v);
-    put_data(x, x->op->outputs[i]);
+    put_data_old(x, x->op->outputs[i]);
     fprintf(x->out, ", n%u * sizeof *x%u);\n", to->v, to->v);
   }
 }

@@ -217,7 +217,7 @@ static void put_length(const struct function_text *x, ir_var v) {
 }
 
 /* Writes where the elements of a vector are. */
-static void put_data(const struct function_text *x, ir_var v) {
+static void put_data_old(const struct function_text *x, ir_var v) {
   fprintf(out_of(x), form_of(x, v) == FORM_SCALAR ? "(&x%u)" : "x%u", v);
 }
 
@@ -314,7 +314,7 @@ static void print_ordered(const struct function_text *x, const struct ir_binding
   begin_segments(x, d);
   fprintf(out_of(x), "if (begin < end && !r->%s(r->with, %d, %d, ", sorts ? "sort" : "rank",
           kind_of(x, v)->tag == IR_FLOAT, down);
-  put_data(x, v);
+  put_data_old(x, v);
   fprintf(out_of(x), " + begin, end - begin, to%u + begin)) return 0;\n}\n", to);
 }
 
@@ -325,7 +325,7 @@ static void print_replace(const struct function_text *x, const struct ir_binding
   require_total(x, v, d);
   begin_result(x, to, v);
   fprintf(out, "memcpy(to%u, ", to);
-  put_data(x, v);
+  put_data_old(x, v);
   fputs(", ", out);
   put_length(x, v);
   fprintf(out, " * sizeof *to%u);\n", to);
@@ -341,11 +341,11 @@ static void print_replace(const struct function_text *x, const struct ir_binding
   }
   begin_segments(x, d);
   fputs("if ((uint64_t)", out);
-  put_data(x, at);
+  put_data_old(x, at);
   fprintf(out, "[g] >= end - begin) return 0;\nto%u[begin + (uint64_t)", to);
-  put_data(x, at);
+  put_data_old(x, at);
   fputs("[g]] = ", out);
-  put_data(x, with);
+  put_data_old(x, with);
   fputs("[g];\n}\n", out);
 }
 
@@ -602,7 +602,7 @@ static void put_result(const struct function_text *x, uint32_t i, ir_var v) {
       break;
     }
     fprintf(out, "if (!native_append(r, y%u, ", i);
-    put_data(x, v);
+    put_data_old(x, v);
     fputs(", ", out);
     put_length(x, v);
     fprintf(out, ", sizeof(%s))) return 0;\n", type_of_kind(kind_of(x, v)));

@@ -6,6 +6,7 @@
 #include "fused-kernels/kernel.h"
 #include "ir/ir.h"
 #include "procedures/procedures.h"
+#include "procedures/put.h"
 
 #include <stdio.h>
 
@@ -70,7 +71,6 @@ struct procedures_text {
   struct forms *forms; /* of every function */
   bool *printed;       /* of every function: it is in the text */
   FILE *out;
-  bool *combined; /* of every superoperator: the function of its combination is printed */
 };
 
 /* Where a call appends a result: to the buffer of a result, so that the totals of these
@@ -90,9 +90,9 @@ struct function_text {
   const struct placed **placed; /* of every variable: where its call appends it; or NULL */
 };
 
-/* ---- kernels: print-kernel.c ---- */
+/* ---- variables, by how they are held: held.c ---- */
 
-/* A parameter or result of a kernel: the variable, and how it is held. */
+/* A variable, and how it is held: a parameter or result of a superoperator. */
 struct held {
   ir_var v;
   uint8_t form;                     /* enum form */
@@ -103,13 +103,28 @@ struct held {
                       buffer; else 0 */
 };
 
+/* Declares a variable, whose elements have this type. */
+void declare_held(FILE *, const struct held *, const char *type);
+/* The number of elements, a descriptor's total; the number of segments of a descriptor. */
+struct snippet held_length(const struct held *);
+struct snippet held_count(const struct held *);
+/* Writes where the elements are. */
+void put_data(FILE *, const struct held *);
+/* Writes an element, at a position that is an expression. */
+void put_element(FILE *, const struct held *, const char *position);
+/* Gives up where the lengths of two variables differ. */
+void require_equal(FILE *, const struct held *, const struct held *);
 /* Writes xV = room for nV elements; V is not scalar. */
 void print_room(FILE *, const struct held *);
+
+/* ---- kernels: print-kernel.c ---- */
+
 /* Declares the results of a superoperator, outputs in their order, and computes them. */
 void print_kernel(struct procedures_text *, const struct superop *, const struct held *params,
                   const struct held *outputs);
-/* Writes the function of a superoperator's combination, if it has one, before procedures. */
-void print_combinations(struct procedures_text *, uint32_t superop);
+/* Writes the function of a superoperator's combination, if it has one, before procedures:
+ * kernel-combinations.c. */
+void print_combination_function(struct procedures_text *, uint32_t superop);
 /* Whether a kernel can be printed. */
 bool may_print_kernel(const struct superop *);
 

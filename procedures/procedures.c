@@ -181,7 +181,7 @@ static bool is_native(const struct procedures_text *t, uint32_t lifted) {
 static void print_all(struct procedures_text *t) {
   const uint32_t count = t->program->function_count;
   print_beginning(t);
-  for (uint32_t k = 0; k < t->program->superop_count; k++) print_combinations(t, k);
+  for (uint32_t k = 0; k < t->program->superop_count; k++) print_combination_function(t, k);
   for (uint32_t f = 0; f < count; f++) {
     if (t->printed[f]) print_head(t, f), fputs(";\n", t->out);
     if (is_native(t, f)) print_batch_head(t, f), fputs(";\n", t->out);
@@ -263,7 +263,6 @@ bool procedures_make(struct arena *arena, const struct ir_program *program,
   choosing.fails = arena_alloc(arena, count + 1);
   choose(&choosing);
   struct procedures_text t = {.arena = arena, .program = program, .printed = choosing.wanted};
-  t.combined = arena_alloc(arena, program->superop_count + 1);
   bool some = false;
   for (uint32_t f = 0; f < count; f++) some |= choosing.wanted[f];
   if (!some) return false;
