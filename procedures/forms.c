@@ -87,10 +87,6 @@ struct finding {
   struct forms *own;
 };
 
-static bool is_descriptor(const struct ir_kind *kind) {
-  return kind->tag == IR_SEGDES;
-}
-
 static enum form least_form(const struct ir_kind *kind) {
   return is_descriptor(kind) ? FORM_ONE : FORM_SCALAR;
 }
@@ -218,7 +214,7 @@ static void operation_forms(struct finding *x, const struct ir_binding *b) {
     return;
   default: break;
   }
-  const struct superop *op = operation_as_superop(x->arena, x->program->widths, b, x->f);
+  const struct superop *op = operation_as_superop(x->arena, b, x->f);
   if (op) superop_forms(x, op, b->operands, b->results);
 }
 

@@ -3,8 +3,6 @@
  */
 #include "procedures/private.h"
 
-#include <string.h>
-
 static uint8_t kind_of(const struct ir_kind *kind) {
   switch (kind->tag) {
   case IR_FLOAT: return SUPEROP_FLOAT;
@@ -43,13 +41,11 @@ static struct superop *operation_node(struct arena *arena, const struct ir_bindi
   return op;
 }
 
-const struct superop *operation_as_superop(struct arena *arena, struct widths widths,
-                                           const struct ir_binding *b,
+const struct superop *operation_as_superop(struct arena *arena, const struct ir_binding *b,
                                            const struct ir_function *f) {
   enum superop_role role;
   const char *why;
   uint32_t node;
-  (void)widths;
   if (b->operand_count > MAX_OPERANDS || !superop_access(b->op, &role)) return NULL;
   struct superop *op = operation_node(arena, b, f);
   return superop_complete(arena, op, &why, &node) && !op->copies ? op : NULL;

@@ -138,20 +138,20 @@ bool may_print_copies(struct arena *, const struct superop *);
 
 /* ---- functions: print-function.c ---- */
 
+static inline bool is_descriptor(const struct ir_kind *kind) {
+  return kind->tag == IR_SEGDES;
+}
 /* "INT", "FLOAT", "uint8_t": elements. */
 const char *type_of_kind(const struct ir_kind *);
 /* Writes the head of a function, pF, up to the parenthesis that closes its parameters. */
 void print_head(struct procedures_text *, uint32_t function);
 void print_procedure(struct procedures_text *, uint32_t function);
 /* Writes a variable of a function as an argument of this form. */
-void print_argument(struct procedures_text *, const struct ir_kind *, ir_var, enum form has,
-                    enum form wanted);
+void print_argument(FILE *, const struct ir_kind *, ir_var, enum form has, enum form wanted);
 /* Whether an operation is one that print_procedure knows. */
-bool may_print_operation(struct arena *, struct widths, const struct ir_binding *,
-                         const struct ir_function *);
+bool may_print_operation(struct arena *, const struct ir_binding *, const struct ir_function *);
 /* The superoperator for an operation on vectors, complete; NULL if it has none. */
-const struct superop *operation_as_superop(struct arena *, struct widths,
-                                           const struct ir_binding *,
+const struct superop *operation_as_superop(struct arena *, const struct ir_binding *,
                                            const struct ir_function *);
 
 /* ---- results of calls that are in place: concatenation.c ---- */

@@ -36,7 +36,7 @@ static bool may_print_binding(const struct choosing *x, const struct ir_function
   const struct superop *op;
   switch ((enum ir_form)b->form) {
   case IR_CONST: return b->as.constant->length <= PRINTED_CONSTANT_MOST;
-  case IR_OP: return may_print_operation(x->arena, x->program->widths, b, f);
+  case IR_OP: return may_print_operation(x->arena, b, f);
   case IR_CALL: return callee_of(x->program, b) != IR_NO_PROCEDURE;
   case IR_FUSED:
     op = x->program->superops[b->as.superop];
