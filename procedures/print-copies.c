@@ -61,41 +61,10 @@ static void print_copied(const struct copies_text *x, ir_var to, uint32_t value)
 
 /* ---- node by node ---- */
 
-/* The superoperator of one node, whose parameters are its operands. */
-static const struct superop *single_node(struct arena *arena, const struct copies_text *x,
-                                         const struct superop_node *from) {
-  struct superop *op = arena_alloc(arena, sizeof *op);
-  struct superop_node *nodes = arena_alloc(arena, (MAX_OPERANDS + 1) * sizeof *nodes);
-  uint8_t *params = arena_alloc(arena, MAX_OPERANDS + 1);
-  uint32_t *outputs = arena_alloc(arena, 2 * sizeof *outputs), constants = 0, count = 0, node;
-  const char *why;
-  uint32_t at[MAX_OPERANDS];
-  for (uint32_t i = 0; i < from->operand_count; i++) {
-    if (is_constant(x, from->operands[i])) continue;
-    at[i] = count;
-    params[count++] = x->op->kinds[from->operands[i]];
-  }
-  for (uint32_t i = 0; i < from->operand_count; i++) {
-    if (!is_constant(x, from->operands[i])) continue;
-    nodes[constants] = *definition_of(x, from->operands[i]);
-    at[i] = count + constants++;
-  }
-  nodes[constants] = *from;
-  for (uint32_t i = 0; i < from->operand_count; i++) nodes[constants].operands[i] = at[i];
-  outputs[0] = count + constants;
-  *op = (struct superop){.param_count = count,
-                         .node_count = constants + 1,
-                         .output_count = 1,
-                         .params = params,
-                         .nodes = nodes,
-                         .outputs = outputs};
-  return superop_complete(arena, op, &why, &node) ? op : NULL;
-}
-
 static void print_node_alone(struct copies_text *x, uint32_t k) {
   const struct superop_node *node = &x->op->nodes[k];
   struct arena *arena = x->t->arena;
-  const struct superop *op = single_node(arena, x, node);
+  const struct superop *op = node_as_superop(arena, x->op, node);
   struct held params[MAX_OPERANDS];
   uint8_t forms[MAX_OPERANDS];
   bool one[MAX_OPERANDS] = {false};
@@ -375,9 +344,9 @@ void print_copies(struct procedures_text *t, const struct superop *op,
 }
 
 bool may_print_copies(struct arena *arena, const struct superop *op) {
-  struct copies_text x = {.op = op};
   for (uint32_t k = 0; k < op->node_count; k++) {
-    if (op->nodes[k].role != ROLE_CONST && !single_node(arena, &x, &op->nodes[k])) return false;
+    if (op->nodes[k].role != ROLE_CONST && !node_as_superop(arena, op, &op->nodes[k]))
+      return false;
   }
   return true;
 }

@@ -41,6 +41,14 @@ struct forms {
   bool *result_one;
 };
 
+/* Marks the variables of a function that are only read element by element: reads.c. */
+bool *find_read_by_element(struct arena *, const struct ir_program *,
+                           const struct ir_function *);
+/* Returns the forms of the variables of all wanted functions, by function. */
+struct forms *find_forms(struct arena *, const struct ir_program *, const bool *wanted);
+
+/* ---- sizes that are 1: unit-sizes.c ---- */
+
 /* Whether each size of a superoperator is 1 in every execution, given its parameters. */
 struct unit_sizes {
   bool *len;   /* of every parameter: its length, or total */
@@ -51,12 +59,6 @@ struct unit_sizes unit_sizes_of(struct arena *, const struct superop *, const ui
 bool unit_size(const struct unit_sizes *, struct superop_size);
 /* The form of a value of the superoperator that is an output. */
 enum form unit_form(const struct superop *, const struct unit_sizes *, uint32_t value);
-
-/* Marks the variables of a function that are only read element by element: reads.c. */
-bool *find_read_by_element(struct arena *, const struct ir_program *,
-                           const struct ir_function *);
-/* Returns the forms of the variables of all wanted functions, by function. */
-struct forms *find_forms(struct arena *, const struct ir_program *, const bool *wanted);
 
 /* The node that makes an output of the same elements everywhere; or NULL. Given the forms of
  * parameters. */
@@ -136,7 +138,7 @@ void print_copies(struct procedures_text *, const struct superop *, const struct
                   const struct held *outputs, uint32_t free_variable, bool keeps);
 bool may_print_copies(struct arena *, const struct superop *);
 
-/* ---- functions: print-function.c ---- */
+/* ---- functions: print-function.c, function-*.c ---- */
 
 static inline bool is_descriptor(const struct ir_kind *kind) {
   return kind->tag == IR_SEGDES;
@@ -150,9 +152,15 @@ void print_procedure(struct procedures_text *, uint32_t function);
 void print_argument(FILE *, const struct ir_kind *, ir_var, enum form has, enum form wanted);
 /* Whether an operation is one that print_procedure knows. */
 bool may_print_operation(struct arena *, const struct ir_binding *, const struct ir_function *);
+/* ---- superoperators of one operation: operation.c ---- */
+
 /* The superoperator for an operation on vectors, complete; NULL if it has none. */
 const struct superop *operation_as_superop(struct arena *, const struct ir_binding *,
                                            const struct ir_function *);
+/* The superoperator for a node of another one. Its parameters are the operands that are no
+ * constants. NULL if it has none. */
+const struct superop *node_as_superop(struct arena *, const struct superop *of,
+                                      const struct superop_node *);
 
 /* ---- results of calls that are in place: concatenation.c ---- */
 
