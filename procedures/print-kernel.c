@@ -184,16 +184,20 @@ static void require_something(const struct kernel_text *x) {
   }
 }
 
+static bool has(const struct kernel_text *x, enum kernel_statement_kind kind) {
+  for (uint32_t k = 0; k < x->k->count; k++) {
+    if (x->k->statements[k].kind == kind) return true;
+  }
+  return false;
+}
+
 static void print_sizes(const struct kernel_text *x) {
-  const bool segments = is_segmented(x, x->op->segments);
-  fprintf(x->out,
-          "INT bad = 0;\n"
-          "uint64_t rounds = 0;\n"
-          "(void)rounds;\n"
-          "const uint64_t n = %s, segments = %s;\n"
-          "(void)segments;\n",
-          size_of(x, x->op->domain).text,
-          segments ? numbered("c", x->params[x->op->segments].v).text : "1");
+  const bool segmented = is_segmented(x, x->op->segments);
+  fprintf(x->out, "INT bad = 0;\nconst uint64_t n = %s;\n", size_of(x, x->op->domain).text);
+  if (has(x, KERNEL_WHILE)) fputs("uint64_t rounds = 0;\n", x->out);
+  if (has(x, KERNEL_REDUCE) || has(x, KERNEL_KEEP) || has(x, KERNEL_COMBINE))
+    fprintf(x->out, "const uint64_t segments = %s;\n(void)segments;\n",
+            segmented ? numbered("c", x->params[x->op->segments].v).text : "1");
 }
 
 static void print_whole(const struct kernel_text *x) {
