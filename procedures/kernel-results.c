@@ -1,9 +1,11 @@
 /* kernel-results.c - statements that write results: stores, scans, reductions and packs.
  *
- * Sums of FLOATs, whose order the tree fixes, are computed a block of positions at a time, and
- * packs pack a block at a time.
+ * Sums of FLOATs, whose order the tree fixes, are computed a block of positions at a time:
+ * whole rows of it in the lanes of the tree. Packs pack a block at a time.
  */
 #include "procedures/kernel-text.h"
+
+#include <string.h>
 
 const struct held *output_of(const struct kernel_text *x, uint32_t value) {
   for (uint32_t i = 0; i < x->op->output_count; i++) {
@@ -64,13 +66,18 @@ static void declare_accumulated(const struct kernel_text *x, uint32_t k) {
   fprintf(x->out, "(%s);\n", row_of(s)->pad);
 }
 
-static void accumulate(const struct kernel_text *x, uint32_t k) {
+/* Combines what is accumulated with the element at the position. */
+static void accumulate_in(const struct kernel_text *x, uint32_t k, struct snippet so_far) {
   const struct kernel_statement *s = &x->k->statements[k];
-  const struct snippet so_far = numbered("a", k), next = numbered("v", s->operands[0]);
-  put_with(x->out, statement_type(s), "a$0 = ($w)(", k);
+  const struct snippet next = numbered("v", s->operands[0]);
+  fprintf(x->out, "%s = (%s)(", so_far.text, statement_type(s));
   emit_expression(row_of(s)->expression, 2, (const char *const[]){so_far.text, next.text},
                   x->out);
   fputs(");\n", x->out);
+}
+
+static void accumulate(const struct kernel_text *x, uint32_t k) {
+  accumulate_in(x, k, numbered("a", k));
 }
 
 static void put_identity(const struct kernel_text *x, const struct kernel_statement *s) {
@@ -82,7 +89,7 @@ static void begin_reduction(const struct kernel_text *x, uint32_t k) {
   take_result(x, s->output, "segments");
   if (!in_blocks(x, s)) return;
   put_with(x->out, statement_type(s),
-           "$w t$0[BLOCK], one$0, *b$0 = &one$0;\n"
+           "$w t$0[BLOCK], l$0[LANES], one$0, *b$0 = &one$0;\n"
            "if (n > BLOCK) {\n"
            "b$0 = native_take(r, n / BLOCK + 1, sizeof *b$0);\n"
            "if (!b$0) return 0;\n"
@@ -97,20 +104,32 @@ static void begin_segment_reduction(const struct kernel_text *x, uint32_t k) {
     declare_accumulated(x, k);
 }
 
+static void begin_lanes(const struct kernel_text *x, uint32_t k) {
+  const struct kernel_statement *s = &x->k->statements[k];
+  if (!in_lanes(x, s)) return;
+  put_with(x->out, statement_type(s), "for (uint64_t j = 0; j < LANES; j++) l$0[j] = ($w)", k);
+  fprintf(x->out, "(%s);\n", row_of(s)->pad);
+}
+
 static void print_reduction(const struct kernel_text *x, uint32_t k) {
   const struct kernel_statement *s = &x->k->statements[k];
-  if (in_blocks(x, s))
-    put(x->out, "t$0[i - from] = v$1;\n", k, s->operands[0]);
-  else
+  struct snippet lane = numbered("l", k);
+  if (!in_blocks(x, s)) {
     accumulate(x, k);
+  } else if (x->rows) {
+    strcat(lane.text, "[j]");
+    accumulate_in(x, k, lane);
+  } else {
+    put(x->out, "t$0[i - tail] = v$1;\n", k, s->operands[0]);
+  }
 }
 
 static void end_block_reduction(const struct kernel_text *x, uint32_t k) {
   const struct kernel_statement *s = &x->k->statements[k];
   if (!in_blocks(x, s)) return;
-  put(x->out, "b$0[m$0++] = native_block_", k);
+  put(x->out, "b$0[m$0++] = native_rows_", k);
   emit_combination_name(row_of(s), x->out);
-  put(x->out, "(t$0, i - from);\n", k);
+  put(x->out, "(l$0, tail - from, t$0, i - tail);\n", k);
 }
 
 static void end_segment_reduction(const struct kernel_text *x, uint32_t k) {
@@ -128,6 +147,7 @@ static void end_segment_reduction(const struct kernel_text *x, uint32_t k) {
 
 const struct kernel_printers reduce_printers = {.before = begin_reduction,
                                                 .at_segment = begin_segment_reduction,
+                                                .before_rows = begin_lanes,
                                                 .at_position = print_reduction,
                                                 .after_block = end_block_reduction,
                                                 .after_segment = end_segment_reduction};

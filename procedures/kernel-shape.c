@@ -14,7 +14,7 @@ bool is_segmented(const struct kernel_text *x, uint32_t descriptor) {
 enum kernel_level level_of_near(const struct kernel_text *x, uint32_t near) {
   if (near == SUPEROP_NONE) return KERNEL_OF_POSITION;
   if (!is_segmented(x, near)) return KERNEL_EVERYWHERE;
-  return near == x->main ? KERNEL_OF_SEGMENT : KERNEL_OF_POSITION;
+  return near == x->main || x->together ? KERNEL_OF_SEGMENT : KERNEL_OF_POSITION;
 }
 
 static enum kernel_level level_of_operands(const struct kernel_text *x,
@@ -75,6 +75,10 @@ bool in_blocks(const struct kernel_text *x, const struct kernel_statement *s) {
   return !x->single && collects(s);
 }
 
+bool in_lanes(const struct kernel_text *x, const struct kernel_statement *s) {
+  return in_blocks(x, s) && s->kind == KERNEL_REDUCE;
+}
+
 /* Consumers end with segments of their own descriptor, even if it is one segment. */
 static uint32_t main_descriptor(const struct kernel_text *x) {
   if (is_segmented(x, x->op->segments)) return x->op->segments;
@@ -109,6 +113,13 @@ void find_shape(struct kernel_text *x, struct arena *arena) {
   find_levels(x, arena);
 }
 
+struct kernel_text together_of(const struct kernel_text *x, struct arena *arena) {
+  struct kernel_text together = *x;
+  together.together = true;
+  find_levels(&together, arena);
+  return together;
+}
+
 bool is_pointed(const struct kernel_text *x, const struct kernel_statement *s) {
   if (s->kind != KERNEL_RUN && !s->run) return false;
   if (s->kind == KERNEL_RUN && param_form(x, s->param) != FORM_VECTOR &&
@@ -138,7 +149,7 @@ bool is_independent(const struct kernel_text *x) {
     if (!statement_is_independent(x, &x->k->statements[k])) return false;
   }
   for (uint32_t p = 0; p < x->op->param_count; p++) {
-    if (is_cursor(x, p)) return false;
+    if (is_cursor(x, p) && !x->together) return false;
   }
   return true;
 }

@@ -4,7 +4,8 @@
  * Names of the text: vV is value V of the kernel, rR what writes result R of the superoperator.
  * `i` is the position, `g` the number of its segment, `begin` and `end` where that lies; `from`
  * is where the block of positions begins. What statement K needs has its number: aK is what it
- * has accumulated, tK and fK are elements and flags of a block.
+ * has accumulated, tK and fK are elements and flags of a block, lK the lanes of the tree. Whole
+ * rows of a block end at `tail`.
  */
 #ifndef RAVEL_PROCEDURES_KERNEL_TEXT_H
 #define RAVEL_PROCEDURES_KERNEL_TEXT_H
@@ -15,6 +16,7 @@ struct kernel_text {
   const struct kernel *k;
   const struct superop *op;
   const struct held *params, *outputs;
+  struct arena *arena;
   FILE *out;
   uint8_t *levels; /* of every value: enum kernel_level */
   uint32_t main; /* the descriptor whose segments the loops follow; SUPEROP_NONE: one segment */
@@ -22,6 +24,8 @@ struct kernel_text {
   bool checks;   /* something may fail at positions: `fine` says that nothing has there */
   bool plain;    /* and nothing is combined: what fails returns at once */
   bool blocks;   /* positions are executed a block at a time */
+  bool rows;     /* what is printed is executed for whole rows of the tree */
+  bool together; /* ... for a segment that is one of every descriptor */
   uint32_t combination; /* the number of its combination */
 };
 
@@ -29,6 +33,8 @@ struct kernel_text {
 
 /* Finds everything that is not given: levels, the main descriptor, what is single ... */
 void find_shape(struct kernel_text *, struct arena *);
+/* The same kernel in a segment that is one of every descriptor. */
+struct kernel_text together_of(const struct kernel_text *, struct arena *);
 enum form param_form(const struct kernel_text *, uint32_t param);
 bool is_segmented(const struct kernel_text *, uint32_t descriptor);
 enum kernel_level level_of_near(const struct kernel_text *, uint32_t near);
@@ -36,6 +42,8 @@ enum kernel_level level_of(const struct kernel_text *, const struct kernel_state
 bool may_fail(const struct kernel_statement *);
 /* Whether a statement collects a block of elements, then combines, or packs, all of them. */
 bool in_blocks(const struct kernel_text *, const struct kernel_statement *);
+/* Whether it is a sum, whose elements go into the lanes of the tree. */
+bool in_lanes(const struct kernel_text *, const struct kernel_statement *);
 /* Whether a run is checked once, before the loop over the positions of its segment. */
 bool is_pointed(const struct kernel_text *, const struct kernel_statement *);
 /* Descriptors beside `main` whose segments positions are in have a cursor. */
@@ -60,8 +68,9 @@ void put_begin(const struct kernel_text *, uint32_t near);
 /* Writes what statement k of a kernel does at one of these times; NULL: nothing. */
 typedef void kernel_printer(const struct kernel_text *, uint32_t k);
 struct kernel_printers {
-  kernel_printer *before;     /* all loops */
-  kernel_printer *at_segment; /* before its positions */
+  kernel_printer *before;      /* all loops */
+  kernel_printer *at_segment;  /* before its positions */
+  kernel_printer *before_rows; /* of a block */
   kernel_printer *at_position;
   kernel_printer *after_block; /* of positions */
   kernel_printer *after_segment;

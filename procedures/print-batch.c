@@ -32,7 +32,8 @@ static uint32_t size_of(const struct batch_text *x, uint32_t i) {
 
 void print_batch_head(struct procedures_text *t, uint32_t lifted) {
   const struct batch_text x = batch_of(t, lifted);
-  put(x.out, "static _Bool f$0(struct native_thread *r, uint64_t first, uint64_t last", lifted);
+  put(x.out, "HOT static _Bool f$0(struct native_thread *r, uint64_t first, uint64_t last",
+      lifted);
   for (uint32_t i = 0; i < x.f->param_count; i++)
     put_with(x.out, type_of_kind(param_kind(&x, i)),
              is_descriptor(param_kind(&x, i)) ? ", const uint64_t *o$0, uint64_t c$0"
@@ -147,7 +148,7 @@ void print_batch(struct procedures_text *t, uint32_t lifted) {
 void print_entry(struct procedures_text *t, uint32_t lifted) {
   const struct batch_text x = batch_of(t, lifted);
   put(x.out,
-      "_Bool RAVEL_ENTRY(entry$0)(struct native_thread *r, uint64_t first, uint64_t last,\n"
+      "HOT _Bool RAVEL_ENTRY(entry$0)(struct native_thread *r, uint64_t first, uint64_t last,\n"
       "    const struct native_value *a, struct native_buffer *y) {\n"
       "native_begin(r);\n"
       "return f$0(r, first, last",
@@ -185,7 +186,7 @@ static void print_main_call(const struct procedures_text *t, const struct ir_fun
 void print_main_entry(struct procedures_text *t) {
   const struct ir_function *f = &t->program->functions[t->program->entry];
   const struct forms *forms = &t->forms[t->program->entry];
-  fputs("_Bool RAVEL_ENTRY(entry)(struct native_thread *r, uint64_t first, uint64_t last,\n"
+  fputs("HOT _Bool RAVEL_ENTRY(entry)(struct native_thread *r, uint64_t first, uint64_t last,\n"
         "    const struct native_value *a, struct native_buffer *y) {\n"
         "(void)first, (void)last, (void)a, (void)y;\n"
         "native_begin(r);\n",

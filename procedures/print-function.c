@@ -65,7 +65,7 @@ void print_head(struct procedures_text *t, uint32_t number) {
   };
   const struct ir_function *f = &t->program->functions[number];
   const struct forms *forms = &t->forms[number];
-  put(t->out, "static _Bool p$0(struct native_thread *r", number);
+  put(t->out, "HOT static _Bool p$0(struct native_thread *r", number);
   for (uint32_t i = 0; i < f->param_count; i++) {
     const ir_var v = f->params[i];
     put_with(t->out, type_of_kind(f->vars[v]), params[forms->of[v]], v);

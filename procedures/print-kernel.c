@@ -50,6 +50,11 @@ static void print_at_segment(const struct kernel_text *x) {
     if (printers_of(x, k)->at_segment) printers_of(x, k)->at_segment(x, k);
 }
 
+static void print_before_rows(const struct kernel_text *x) {
+  for (uint32_t k = 0; k < x->k->count; k++)
+    if (printers_of(x, k)->before_rows) printers_of(x, k)->before_rows(x, k);
+}
+
 static void print_after_block(const struct kernel_text *x) {
   for (uint32_t k = 0; k < x->k->count; k++)
     if (printers_of(x, k)->after_block) printers_of(x, k)->after_block(x, k);
@@ -87,19 +92,49 @@ static void move_cursors(const struct kernel_text *x) {
   }
 }
 
+/* What is executed at position i. */
+static void print_position(const struct kernel_text *x) {
+  if (x->checks) fputs("INT fine = 1;\n", x->out);
+  if (!x->together) move_cursors(x);
+  print_level(x, KERNEL_OF_POSITION);
+  if (x->checks) fputs("bad |= !fine;\n", x->out);
+}
+
 static void print_positions(const struct kernel_text *x, const char *end) {
   if (is_independent(x)) fputs("INDEPENDENT\n", x->out);
   fprintf(x->out, "for (; i < %s; i++) {\n", end);
-  if (x->checks) fputs("INT fine = 1;\n", x->out);
-  move_cursors(x);
-  print_level(x, KERNEL_OF_POSITION);
-  fputs(x->checks ? "bad |= !fine;\n}\n" : "}\n", x->out);
+  print_position(x);
+  fputs("}\n", x->out);
+}
+
+static bool has_lanes(const struct kernel_text *x) {
+  for (uint32_t k = 0; k < x->k->count; k++) {
+    if (in_lanes(x, &x->k->statements[k])) return true;
+  }
+  return false;
+}
+
+/* The whole rows of a block, if there are two or more: each lane has its element. */
+static void print_rows(const struct kernel_text *x) {
+  struct kernel_text rows = *x;
+  rows.rows = true;
+  fputs("const uint64_t tail =\n"
+        "to - from < 2 * LANES ? from : from + (to - from) / LANES * LANES;\n"
+        "if (from < tail) {\n",
+        x->out);
+  print_before_rows(x);
+  fputs("for (uint64_t row = from; row < tail; row += LANES) {\n", x->out);
+  if (is_independent(x)) fputs("INDEPENDENT\n", x->out);
+  fputs("for (uint64_t j = 0; j < LANES; j++) {\nconst uint64_t i = row + j;\n", x->out);
+  print_position(&rows);
+  fputs("}\n}\ni = tail;\n}\n", x->out);
 }
 
 static void print_blocks(const struct kernel_text *x) {
   fputs("while (i < end) {\n"
         "const uint64_t from = i, to = end - i < BLOCK ? end : i + BLOCK;\n",
         x->out);
+  if (has_lanes(x)) print_rows(x);
   print_positions(x, "to");
   print_after_block(x);
   fputs("}\n", x->out);
@@ -114,6 +149,39 @@ static void print_segment(const struct kernel_text *x) {
   print_after_segment(x);
 }
 
+static void print_whole_segment(const struct kernel_text *x) {
+  print_level(x, KERNEL_OF_SEGMENT);
+  fputs("if (bad && begin < end) return 0;\nbad = 0;\n", x->out);
+  point_runs(x, KERNEL_OF_SEGMENT);
+  print_segment(x);
+}
+
+static bool has_cursors(const struct kernel_text *x) {
+  for (uint32_t p = 0; p < x->op->param_count; p++) {
+    if (is_cursor(x, p)) return true;
+  }
+  return false;
+}
+
+/* Where segments of several descriptors coincide, as they mostly do, there is a loop for them
+ * that does not look for the segments of each position. */
+static void print_coinciding_segment(const struct kernel_text *x) {
+  const struct kernel_text together = together_of(x, x->arena);
+  fputs("if (begin < end) {\n", x->out);
+  move_cursors(x);
+  fputs("}\nif (begin < end", x->out);
+  for (uint32_t p = 0; p < x->op->param_count; p++) {
+    if (is_cursor(x, p))
+      put(x->out, " &&\no$0[s$1] - o$0[0] == begin && o$0[s$1 + 1] - o$0[0] == end",
+          x->params[p].v, p);
+  }
+  fputs(") {\n", x->out);
+  print_whole_segment(&together);
+  fputs("} else {\n", x->out);
+  print_whole_segment(x);
+  fputs("}\n", x->out);
+}
+
 static void print_segments(const struct kernel_text *x) {
   put(x->out,
       "for (uint64_t g = 0; g < c$0; g++) {\n"
@@ -121,10 +189,10 @@ static void print_segments(const struct kernel_text *x) {
       "(void)begin;\n"
       "INT bad = 0;\n",
       x->params[x->main].v);
-  print_level(x, KERNEL_OF_SEGMENT);
-  fputs("if (bad && begin < end) return 0;\nbad = 0;\n", x->out);
-  point_runs(x, KERNEL_OF_SEGMENT);
-  print_segment(x);
+  if (has_cursors(x))
+    print_coinciding_segment(x);
+  else
+    print_whole_segment(x);
   fputs("if (bad) return 0;\n}\n", x->out);
 }
 
@@ -265,7 +333,9 @@ static const struct kernel *lowered(const struct kernel_text *x, struct arena *a
     if (!is_left_out(x, &k->statements[i])) k->statements[count++] = k->statements[i];
   }
   k->count = count;
-  kernel_find_runs(arena, k);
+  bool *one = arena_alloc(arena, x->op->param_count + 1);
+  for (uint32_t p = 0; p < x->op->param_count; p++) one[p] = param_form(x, p) == FORM_ONE;
+  kernel_find_runs(arena, k, one);
   return k;
 }
 
@@ -310,6 +380,7 @@ void print_kernel(struct procedures_text *t, const struct superop *op,
   struct kernel_text x = {.op = op,
                           .params = params,
                           .outputs = outputs,
+                          .arena = t->arena,
                           .out = t->out,
                           .combination = combination_of(t, op)};
   x.k = lowered(&x, t->arena);
