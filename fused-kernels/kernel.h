@@ -89,8 +89,9 @@ struct kernel {
 /* Makes the kernel of a completed superoperator that has no copies. Memory is the arena's. */
 struct kernel *kernel_lower(struct arena *, const struct superop *);
 /* Makes gathers and scatters whose index counts up by one in each segment runs: what is read or
- * written is contiguous, and its range can be checked once for a segment (runs.c). */
-void kernel_find_runs(struct arena *, struct kernel *);
+ * written is contiguous, and its range can be checked once for a segment (runs.c). one, or NULL:
+ * of every parameter, whether it is a descriptor of one segment. */
+void kernel_find_runs(struct arena *, struct kernel *, const bool *one);
 /* Returns the first rule of this file that a kernel breaks, as a sentence without full stop, in
  * the arena; NULL if it keeps all. */
 const char *kernel_fault(struct arena *, const struct kernel *);

@@ -14,7 +14,8 @@ struct known {
 
 struct finding {
   const struct kernel *k;
-  struct known *known;                       /* of every value */
+  const bool *one;     /* of every parameter: a descriptor of one segment; or NULL */
+  struct known *known; /* of every value */
   const struct kernel_statement **statement; /* that defines it */
 };
 
@@ -61,16 +62,20 @@ static void find_value(struct finding *x, const struct kernel_statement *s) {
   if (s->kind == KERNEL_MAP) find_map(x, s);
 }
 
-/* Whether an operand counts up from a value, which then takes its place. */
+/* Whether an operand counts up from a value, which then takes its place. In what is one segment
+ * the run may begin anew with each segment of any other descriptor. */
 static bool is_run(const struct finding *x, struct kernel_statement *s, unsigned operand) {
   const struct known *index = &x->known[s->operands[operand]];
-  if (!index->counts || index->near != s->near || index->start == SUPEROP_NONE) return false;
+  const bool one = x->one && x->one[s->near] && x->one[s->far];
+  if (!index->counts || index->start == SUPEROP_NONE) return false;
+  if (index->near != s->near && !one) return false;
+  s->near = index->near;
   s->operands[operand] = index->start;
   return true;
 }
 
-void kernel_find_runs(struct arena *arena, struct kernel *k) {
-  struct finding x = {.k = k};
+void kernel_find_runs(struct arena *arena, struct kernel *k, const bool *one) {
+  struct finding x = {.k = k, .one = one};
   x.known = arena_alloc(arena, (k->values + 1) * sizeof *x.known);
   x.statement = arena_alloc(arena, (k->values + 1) * sizeof *x.statement);
   for (uint32_t i = 0; i < k->count; i++) {

@@ -5,75 +5,6 @@
 #include "ir/constant.h"
 #include "procedures/private.h"
 
-/* ---- superoperators ---- */
-
-/* Whether a size is 1, so far. */
-bool unit_size(const struct unit_sizes *u, struct superop_size size) {
-  switch (size.what) {
-  case SIZE_ONE: return true;
-  case SIZE_LEN:
-  case SIZE_TOTAL: return u->len[size.param];
-  case SIZE_COUNT: return u->count[size.param];
-  default: return false;
-  }
-}
-
-static bool make_unit(struct unit_sizes *u, struct superop_size size) {
-  bool *flag = size.what == SIZE_COUNT ? &u->count[size.param] : &u->len[size.param];
-  if ((size.what != SIZE_LEN && size.what != SIZE_TOTAL && size.what != SIZE_COUNT) || *flag)
-    return false;
-  return *flag = true;
-}
-
-/* What a rule makes equal to a size that is 1, is 1. */
-struct unit_sizes unit_sizes_of(struct arena *arena, const struct superop *op,
-                                const uint8_t *forms, const bool *one) {
-  struct unit_sizes u = {arena_alloc(arena, op->param_count + 1),
-                         arena_alloc(arena, op->param_count + 1)};
-  for (uint32_t p = 0; p < op->param_count; p++) {
-    u.len[p] = forms[p] == FORM_SCALAR || (op->kinds[p] == SUPEROP_SEGDES && one[p]);
-    u.count[p] = forms[p] == FORM_ONE;
-  }
-  for (bool changed = true; changed;) {
-    changed = false;
-    for (uint32_t k = 0; k < op->rule_count; k++) {
-      const struct superop_rule *r = &op->rules[k];
-      if (unit_size(&u, r->a)) changed |= make_unit(&u, r->b);
-      if (unit_size(&u, r->b)) changed |= make_unit(&u, r->a);
-    }
-  }
-  return u;
-}
-
-static const struct superop_node *pack_of(const struct superop *op, uint32_t value) {
-  for (uint32_t k = 0; k < op->node_count; k++) {
-    if (op->nodes[k].role == ROLE_PACK && op->nodes[k].result + 1 == value)
-      return &op->nodes[k];
-  }
-  return NULL;
-}
-
-enum form unit_form(const struct superop *op, const struct unit_sizes *u, uint32_t value) {
-  if (op->kinds[value] != SUPEROP_SEGDES)
-    return unit_size(u, op->sizes[value]) ? FORM_SCALAR : FORM_VECTOR;
-  return u->count[pack_of(op, value)->operands[2]] ? FORM_ONE : FORM_SEGMENTS;
-}
-
-static const struct superop_node *definition_of(const struct superop *op, uint32_t value) {
-  return value < op->param_count ? NULL : emit_definition(op, value);
-}
-
-const struct superop_node *same_everywhere(const struct superop *op, const uint8_t *forms,
-                                           uint32_t value) {
-  const struct superop_node *node = definition_of(op, value);
-  if (!node || node->role != ROLE_SPREAD || op->copies) return NULL;
-  const uint32_t from = node->operands[0];
-  if (forms[node->operands[1]] != FORM_ONE) return NULL;
-  return from >= op->param_count || forms[from] == FORM_SCALAR ? node : NULL;
-}
-
-/* ---- functions ---- */
-
 struct finding {
   struct arena *arena;
   const struct ir_program *program;
@@ -86,10 +17,6 @@ struct finding {
   uint32_t number;
   struct forms *own;
 };
-
-static bool is_descriptor(const struct ir_kind *kind) {
-  return kind->tag == IR_SEGDES;
-}
 
 static enum form least_form(const struct ir_kind *kind) {
   return is_descriptor(kind) ? FORM_ONE : FORM_SCALAR;
@@ -147,10 +74,11 @@ static void require_units(struct finding *x, const struct superop *op,
 
 static void same_form(struct finding *x, const struct superop *op, const ir_var *operands,
                       uint32_t value, ir_var v) {
-  const uint32_t from = definition_of(op, value)->operands[0];
-  const struct superop_node *constant = definition_of(op, from);
+  const uint32_t from = emit_definition(op, value)->operands[0];
+  const bool known = from >= op->param_count;
   x->own->of[v] = FORM_SAME;
-  x->own->constant[v] = constant ? &constant->constant : x->own->constant[operands[from]];
+  x->own->constant[v] =
+      known ? &emit_definition(op, from)->constant : x->own->constant[operands[from]];
 }
 
 static void superop_forms(struct finding *x, const struct superop *op, const ir_var *operands,
@@ -195,31 +123,38 @@ static void constant_forms(struct finding *x, const struct ir_binding *b) {
     set_scalar_constant(x, b->results[0], c);
 }
 
+static void lengths_forms(struct finding *x, const struct ir_binding *b) {
+  const ir_var d = b->operands[0], v = b->results[0];
+  if (x->own->of[d] == FORM_ONE) {
+    set_form(x, v, FORM_SCALAR, false);
+  } else if (x->by_element[x->number][v]) {
+    set_form(x, v, FORM_LENGTHS, false);
+    x->own->base[v] = d;
+  } else {
+    set_form(x, v, FORM_VECTOR, false);
+  }
+}
+
 static void operation_forms(struct finding *x, const struct ir_binding *b) {
-  const enum form first =
-      b->operand_count ? (enum form)x->own->of[b->operands[0]] : FORM_VECTOR;
+  const struct superop *op;
   switch ((enum opcode)b->op) {
-  case OPC_LENGTH: set_form(x, b->results[0], FORM_SCALAR, false); return;
-  case OPC_LENGTHS:
-    set_form(x, b->results[0], first == FORM_ONE ? FORM_SCALAR : FORM_VECTOR, false);
-    if (first == FORM_ONE || !x->by_element[x->number][b->results[0]]) return;
-    x->own->of[b->results[0]] = FORM_LENGTHS;
-    x->own->base[b->results[0]] = b->operands[0];
-    return;
+  case OPC_LENGTH: set_form(x, b->results[0], FORM_SCALAR, false); break;
+  case OPC_LENGTHS: lengths_forms(x, b); break;
   case OPC_MAKE_SEGDES:
-    set_form(x, b->results[0], first == FORM_SCALAR ? FORM_ONE : FORM_SEGMENTS, false);
-    return;
+    set_form(x, b->results[0],
+             x->own->of[b->operands[0]] == FORM_SCALAR ? FORM_ONE : FORM_SEGMENTS, false);
+    break;
   case OPC_REPLACE:
   case OPC_RANK_UP:
   case OPC_RANK_DOWN:
   case OPC_SORT_UP:
   case OPC_SORT_DOWN:
     set_form(x, b->results[0], is_unit(x, b->operands[0]) ? FORM_SCALAR : FORM_VECTOR, false);
-    return;
-  default: break;
+    break;
+  default:
+    op = operation_as_superop(x->arena, b, x->f);
+    if (op) superop_forms(x, op, b->operands, b->results);
   }
-  const struct superop *op = operation_as_superop(x->arena, x->program->widths, b, x->f);
-  if (op) superop_forms(x, op, b->operands, b->results);
 }
 
 /* What a parameter or result of another function becomes. */
@@ -375,24 +310,28 @@ static void begin_entry(struct finding *x) {
   }
 }
 
+/* Begins with least forms, then with what is known of procedures and of the entry function. */
+static void begin_all(struct finding *x) {
+  const struct ir_program *program = x->program;
+  for (uint32_t f = 0; f < program->function_count; f++) {
+    if (!x->wanted[f]) continue;
+    begin_forms(x, f);
+    x->by_element[f] = find_read_by_element(x->arena, program, &program->functions[f]);
+  }
+  for (uint32_t f = 0; f < program->function_count; f++) {
+    const struct ir_function *lifted = &program->functions[f];
+    if (ir_procedure(lifted) != IR_NO_PROCEDURE && x->wanted[ir_procedure(lifted)])
+      begin_procedure(x, lifted);
+  }
+  if (x->wanted[program->entry]) begin_entry(x);
+}
+
 struct forms *find_forms(struct arena *arena, const struct ir_program *program,
                          const bool *wanted) {
   struct finding x = {.arena = arena, .program = program, .wanted = wanted};
   x.forms = arena_alloc(arena, (program->function_count + 1) * sizeof *x.forms);
-  for (uint32_t f = 0; f < program->function_count; f++) {
-    if (wanted[f]) begin_forms(&x, f);
-  }
-  for (uint32_t f = 0; f < program->function_count; f++) {
-    const struct ir_function *lifted = &program->functions[f];
-    if (ir_procedure(lifted) != IR_NO_PROCEDURE && wanted[ir_procedure(lifted)])
-      begin_procedure(&x, lifted);
-  }
-  if (wanted[program->entry]) begin_entry(&x);
   x.by_element = arena_alloc(arena, (program->function_count + 1) * sizeof *x.by_element);
-  for (uint32_t f = 0; f < program->function_count; f++) {
-    if (wanted[f])
-      x.by_element[f] = find_read_by_element(arena, program, &program->functions[f]);
-  }
+  begin_all(&x);
   /* First what must be a scalar becomes one; it stays one. */
   x.requiring = true;
   find_all(&x);

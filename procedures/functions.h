@@ -3,10 +3,12 @@
  * every file that is compiled.
  */
 #ifdef __GNUC__
-#define NATIVE static __attribute__((unused))
+#define NATIVE static __attribute__((unused, hot))
 #define SELDOM static __attribute__((unused, noinline, cold))
 #define LIKELY(x) __builtin_expect(!!(x), 1)
+#define HOT __attribute__((unused, hot)) /* compilers take what is called in one place for cold */
 #else
+#define HOT
 #define NATIVE static
 #define SELDOM static
 #define LIKELY(x) (x)
@@ -335,6 +337,15 @@ enum { LANES = 32, BLOCK = 1024, ROW = 8, WINDOW = 32 };
       for (uint64_t j = 0; i + j < n; j++) lane[j] = (type)(WITH(lane[j], x[i + j]));          \
     }                                                                                          \
     for (w /= 2; w > 0; w /= 2) {                                                              \
+      for (uint64_t j = 0; j < w; j++) lane[j] = (type)(WITH(lane[j], lane[j + w]));           \
+    }                                                                                          \
+    return lane[0];                                                                            \
+  }                                                                                            \
+  /* The total of a block whose whole rows are in the lanes, with m elements behind them. */      \
+  NATIVE inline type native_rows_##name(type *lane, uint64_t rows, const type *t, uint64_t m) { \
+    if (rows == 0) return native_block_##name(t, m);                                           \
+    for (uint64_t j = 0; j < m; j++) lane[j] = (type)(WITH(lane[j], t[j]));                    \
+    for (uint64_t w = LANES / 2; w > 0; w /= 2) {                                              \
       for (uint64_t j = 0; j < w; j++) lane[j] = (type)(WITH(lane[j], lane[j + w]));           \
     }                                                                                          \
     return lane[0];                                                                            \

@@ -20,11 +20,7 @@ struct copies_text {
 };
 
 static const char *type_of(const struct copies_text *x, uint32_t value) {
-  switch (x->op->kinds[value]) {
-  case SUPEROP_FLOAT: return "FLOAT";
-  case SUPEROP_BOOL: return "uint8_t";
-  default: return "INT";
-  }
+  return element_type((enum superop_kind)x->op->kinds[value]);
 }
 
 static const struct superop_node *definition_of(const struct copies_text *x, uint32_t value) {
@@ -35,82 +31,46 @@ static bool is_output(const struct copies_text *x, uint32_t value) {
   return x->op->last_use[value] == x->op->node_count;
 }
 
-static void put_scalar(const struct copies_text *x, uint32_t value) {
+static bool is_constant(const struct copies_text *x, uint32_t value) {
   const struct superop_node *c = definition_of(x, value);
+  return c && c->role == ROLE_CONST;
+}
+
+static void put_scalar(const struct copies_text *x, uint32_t value) {
   const struct held *h = &x->held[value];
-  if (c && c->role == ROLE_CONST)
-    emit_literal(&c->constant, x->out);
+  if (is_constant(x, value))
+    emit_literal(&definition_of(x, value)->constant, x->out);
   else
-    fprintf(x->out, h->form == FORM_SCALAR ? "x%u" : "x%u[0]", h->v);
+    put(x->out, h->form == FORM_SCALAR ? "x$0" : "x$0[0]", h->v);
 }
 
-static void put_length(const struct copies_text *x, uint32_t value) {
-  const struct held *h = &x->held[value];
-  if (h->form == FORM_SCALAR)
-    fputs("UINT64_C(1)", x->out);
-  else
-    fprintf(x->out, "n%u", h->v);
+static struct snippet length_of(const struct copies_text *x, uint32_t value) {
+  return held_length(&x->held[value]);
 }
 
-static void put_data(const struct copies_text *x, uint32_t value) {
-  const struct held *h = &x->held[value];
-  fprintf(x->out, h->form == FORM_SCALAR ? "(&x%u)" : "x%u", h->v);
+static void require_equal_values(const struct copies_text *x, uint32_t a, uint32_t b) {
+  require_equal(x->out, &x->held[a], &x->held[b]);
 }
 
-static void require_equal(const struct copies_text *x, uint32_t a, uint32_t b) {
-  fputs("if (", x->out);
-  put_length(x, a);
-  fputs(" != ", x->out);
-  put_length(x, b);
-  fputs(") return 0;\n", x->out);
+/* Copies all elements of a value to a vector that has as many. */
+static void print_copied(const struct copies_text *x, ir_var to, uint32_t value) {
+  put(x->out, "if (n$0) native_copy(x$0, ", to);
+  put_data(x->out, &x->held[value]);
+  put(x->out, ", n$0 * sizeof *x$0);\n", to);
 }
 
 /* ---- node by node ---- */
 
-/* The superoperator of one node, whose parameters are its operands. */
-static const struct superop *single_node(struct arena *arena, const struct copies_text *x,
-                                         const struct superop_node *from) {
-  struct superop *op = arena_alloc(arena, sizeof *op);
-  struct superop_node *nodes = arena_alloc(arena, (MAX_OPERANDS + 1) * sizeof *nodes);
-  uint8_t *params = arena_alloc(arena, MAX_OPERANDS + 1);
-  uint32_t *outputs = arena_alloc(arena, 2 * sizeof *outputs), constants = 0, count = 0, node;
-  const char *why;
-  uint32_t at[MAX_OPERANDS];
-  for (uint32_t i = 0; i < from->operand_count; i++) {
-    const struct superop_node *c = definition_of(x, from->operands[i]);
-    if (c && c->role == ROLE_CONST) continue;
-    at[i] = count;
-    params[count++] = x->op->kinds[from->operands[i]];
-  }
-  for (uint32_t i = 0; i < from->operand_count; i++) {
-    const struct superop_node *c = definition_of(x, from->operands[i]);
-    if (!c || c->role != ROLE_CONST) continue;
-    nodes[constants] = *c;
-    at[i] = count + constants++;
-  }
-  nodes[constants] = *from;
-  for (uint32_t i = 0; i < from->operand_count; i++) nodes[constants].operands[i] = at[i];
-  outputs[0] = count + constants;
-  *op = (struct superop){.param_count = count,
-                         .node_count = constants + 1,
-                         .output_count = 1,
-                         .params = params,
-                         .nodes = nodes,
-                         .outputs = outputs};
-  return superop_complete(arena, op, &why, &node) ? op : NULL;
-}
-
 static void print_node_alone(struct copies_text *x, uint32_t k) {
   const struct superop_node *node = &x->op->nodes[k];
   struct arena *arena = x->t->arena;
-  const struct superop *op = single_node(arena, x, node);
+  const struct superop *op = node_as_superop(arena, x->op, node);
   struct held params[MAX_OPERANDS];
   uint8_t forms[MAX_OPERANDS];
   bool one[MAX_OPERANDS] = {false};
   uint32_t count = 0;
   for (uint32_t i = 0; i < node->operand_count; i++) {
-    const struct superop_node *c = definition_of(x, node->operands[i]);
-    if (c && c->role == ROLE_CONST) continue;
+    if (is_constant(x, node->operands[i])) continue;
     params[count] = x->held[node->operands[i]];
     forms[count] = params[count].form;
     count++;
@@ -172,33 +132,30 @@ static void print_run(struct copies_text *x, const struct superop_node *node) {
   struct held *h = &x->held[node->result];
   *h = (struct held){.v = x->next++, .form = FORM_VECTOR};
   x->known[node->result] = COPIED_RUN;
-  fprintf(x->out, "const INT s%u = ", h->v);
+  put(x->out, "const INT s$0 = ", h->v);
   put_scalar(x, node->operands[0]);
-  fprintf(x->out, ";\nconst uint64_t n%u = ", h->v);
-  put_length(x, node->operands[2]);
-  fputs(";\n", x->out);
+  put_with(x->out, length_of(x, node->operands[2]).text, ";\nconst uint64_t n$0 = $w;\n", h->v);
 }
 
 /* A run must lie within what it indexes, unless it is empty. */
 static void require_within(const struct copies_text *x, uint32_t run, uint32_t descriptor) {
-  const ir_var v = x->held[run].v;
-  fprintf(x->out,
-          "if (n%u > 0 && (s%u < 0 || (uint64_t)s%u > n%u || n%u > n%u - (uint64_t)s%u)) "
-          "return 0;\n",
-          v, v, v, x->held[descriptor].v, v, x->held[descriptor].v, v);
+  put(x->out,
+      "if (n$0 > 0 && (s$0 < 0 || (uint64_t)s$0 > n$1 || n$0 > n$1 - (uint64_t)s$0)) "
+      "return 0;\n",
+      x->held[run].v, x->held[descriptor].v);
 }
 
 static void print_slice(struct copies_text *x, const struct superop_node *node) {
   const ir_var run = x->held[node->operands[1]].v;
   struct held *h = &x->held[node->result];
-  require_equal(x, node->operands[0], node->operands[2]);
-  require_equal(x, node->operands[1], node->operands[3]);
+  require_equal_values(x, node->operands[0], node->operands[2]);
+  require_equal_values(x, node->operands[1], node->operands[3]);
   require_within(x, node->operands[1], node->operands[2]);
   *h = (struct held){.v = x->next++, .form = FORM_VECTOR};
-  fprintf(x->out, "const uint64_t n%u = n%u;\n%s *x%u = (%s *)", h->v, run,
-          type_of(x, node->result), h->v, type_of(x, node->result));
-  put_data(x, node->operands[0]);
-  fprintf(x->out, " + (n%u ? s%u : 0);\n", run, run);
+  put_with(x->out, type_of(x, node->result), "const uint64_t n$0 = n$1;\n$w *x$0 = ($w *)",
+           h->v, run);
+  put_data(x->out, &x->held[node->operands[0]]);
+  put(x->out, " + (n$0 ? s$0 : 0);\n", run);
 }
 
 /* Whether a scatter by a run may write where its defaults are: nothing else needs them. */
@@ -227,43 +184,44 @@ static void print_target(struct copies_text *x, const struct superop_node *node,
   struct held *h = &x->held[node->result];
   *h = (struct held){.v = x->next++, .form = FORM_VECTOR, .append = append_of(x, node->result)};
   x->known[node->result] = COPIED_OWN;
-  fprintf(x->out, "const uint64_t n%u = n%u;\n%s *x%u;\nuint64_t z%u = 0;\n", h->v,
-          x->held[descriptor].v, type_of(x, node->result), h->v, h->v);
+  put_with(x->out, type_of(x, node->result),
+           "const uint64_t n$0 = n$1;\n$w *x$0;\nuint64_t z$0 = 0;\n", h->v,
+           x->held[descriptor].v);
   print_room(x->out, h);
 }
 
-/* Copies a run to its place; what a call has put there is not copied. */
+/* Copies a run to where it belongs, behind zeros if something is left out. */
+static void copy_run(const struct copies_text *x, ir_var to, ir_var run, uint32_t source) {
+  put(x->out,
+      "if ((uint64_t)s$1 > z$0) memset(x$0 + z$0, 0, ((uint64_t)s$1 - z$0) * sizeof *x$0);\n"
+      "native_copy(x$0 + s$1, ",
+      to, run);
+  put_data(x->out, &x->held[source]);
+  put(x->out, ", n$1 * sizeof *x$0);\n", to, run);
+}
+
+/* Writes a run; what a call has put there is not copied. */
 static void print_written(struct copies_text *x, const struct superop_node *node,
                           uint32_t source, uint32_t descriptor) {
   const ir_var v = x->held[node->result].v, run = x->held[node->operands[1]].v;
-  require_equal(x, node->operands[0], source);
-  require_equal(x, node->operands[1], source);
+  require_equal_values(x, node->operands[0], source);
+  require_equal_values(x, node->operands[1], source);
   require_within(x, node->operands[1], descriptor);
-  fprintf(x->out, "if (n%u > 0) {\n", run);
-  if (!x->held[node->operands[0]].placed) {
-    fprintf(
-        x->out,
-        "if ((uint64_t)s%u > z%u) memset(x%u + z%u, 0, ((uint64_t)s%u - z%u) * sizeof *x%u);\n"
-        "native_copy(x%u + s%u, ",
-        run, v, v, v, run, v, v, v, run);
-    put_data(x, node->operands[0]);
-    fprintf(x->out, ", n%u * sizeof *x%u);\n", run, v);
-  }
-  fprintf(x->out, "if ((uint64_t)s%u + n%u > z%u) z%u = (uint64_t)s%u + n%u;\n}\n", run, run, v,
-          v, run, run);
+  put(x->out, "if (n$0 > 0) {\n", run);
+  if (!x->held[node->operands[0]].placed) copy_run(x, v, run, node->operands[0]);
+  put(x->out, "if ((uint64_t)s$1 + n$1 > z$0) z$0 = (uint64_t)s$1 + n$1;\n}\n", v, run);
 }
 
 /* The end of what is written: zeros. */
 static void print_rest(const struct copies_text *x, uint32_t value) {
   const ir_var v = x->held[value].v;
   if (x->known[value] == COPIED_OWN)
-    fprintf(x->out, "if (z%u < n%u) memset(x%u + z%u, 0, (n%u - z%u) * sizeof *x%u);\n", v, v,
-            v, v, v, v, v);
+    put(x->out, "if (z$0 < n$0) memset(x$0 + z$0, 0, (n$0 - z$0) * sizeof *x$0);\n", v);
 }
 
 static void print_onto(struct copies_text *x, const struct superop_node *node) {
   const uint32_t defaults = node->operands[2];
-  require_equal(x, defaults, node->operands[4]);
+  require_equal_values(x, defaults, node->operands[4]);
   if (is_in_place(x, defaults)) {
     x->held[node->result] = x->held[defaults];
     x->known[node->result] = COPIED_OWN;
@@ -271,9 +229,8 @@ static void print_onto(struct copies_text *x, const struct superop_node *node) {
     print_rest(x, defaults);
     print_target(x, node, node->operands[4]);
     const ir_var v = x->held[node->result].v;
-    fprintf(x->out, "if (n%u) native_copy(x%u, ", v, v);
-    put_data(x, defaults);
-    fprintf(x->out, ", n%u * sizeof *x%u);\nz%u = n%u;\n", v, v, v, v);
+    print_copied(x, v, defaults);
+    put(x->out, "z$0 = n$0;\n", v);
   }
   print_written(x, node, node->operands[3], node->operands[4]);
 }
@@ -286,61 +243,82 @@ static void finish_operands(const struct copies_text *x, const struct superop_no
   }
 }
 
-static void print_by_runs(struct copies_text *x, uint32_t k) {
-  const struct superop_node *node = &x->op->nodes[k];
-  if (node->role == ROLE_CONST) return;
-  if (node->role == ROLE_SPREAD && is_true(x, node->result) && x->op->uses[node->result] == 1 &&
-      !is_output(x, node->result)) {
-    for (uint32_t j = k; j < x->op->node_count; j++) {
-      const struct superop_node *n = &x->op->nodes[j];
-      if (n->op == OPC_FPERMUTE && n->operands[2] == node->result && is_run(x, n->operands[1]))
-        return;
-    }
+/* Flags that are all T need not be there for scatters by runs. */
+static bool is_not_needed(const struct copies_text *x, uint32_t k) {
+  const struct superop_node *flags = &x->op->nodes[k];
+  if (!is_true(x, flags->result) || x->op->uses[flags->result] != 1 ||
+      is_output(x, flags->result))
+    return false;
+  for (uint32_t j = k; j < x->op->node_count; j++) {
+    const struct superop_node *node = &x->op->nodes[j];
+    if (node->op == OPC_FPERMUTE && node->operands[2] == flags->result)
+      return is_run(x, node->operands[1]);
   }
-  finish_operands(x, node);
-  if (node->op == OPC_INDEX && becomes_run(x, node->result)) {
-    print_run(x, node);
-  } else if (node->op == OPC_BPERMUTE && is_run(x, node->operands[1])) {
+  return false;
+}
+
+static void print_by_run(struct copies_text *x, const struct superop_node *node) {
+  if (node->op == OPC_BPERMUTE) {
     print_slice(x, node);
-  } else if (node->op == OPC_FPERMUTE && is_run(x, node->operands[1])) {
-    print_target(x, node, node->operands[4]);
-    print_written(x, node, node->operands[3], node->operands[4]);
-  } else if (node->op == OPC_DPERMUTE && is_run(x, node->operands[1])) {
+  } else if (node->op == OPC_DPERMUTE) {
     print_onto(x, node);
   } else {
-    print_node_alone(x, k);
+    print_target(x, node, node->operands[4]);
+    print_written(x, node, node->operands[3], node->operands[4]);
   }
+}
+
+static void print_by_runs(struct copies_text *x, uint32_t k) {
+  const struct superop_node *node = &x->op->nodes[k];
+  const bool moves =
+      node->op == OPC_BPERMUTE || node->op == OPC_FPERMUTE || node->op == OPC_DPERMUTE;
+  if (node->role == ROLE_CONST || is_not_needed(x, k)) return;
+  finish_operands(x, node);
+  if (node->op == OPC_INDEX && becomes_run(x, node->result))
+    print_run(x, node);
+  else if (moves && is_run(x, node->operands[1]))
+    print_by_run(x, node);
+  else
+    print_node_alone(x, k);
 }
 
 /* ---- results ---- */
 
-static void declare_output(const struct copies_text *x, uint32_t i) {
-  const struct held *h = &x->outputs[i];
-  const char *type = type_of(x, x->op->outputs[i]);
-  if (h->form == FORM_SCALAR)
-    fprintf(x->out, "%s x%u;\n", type, h->v);
+static void set_scalar(const struct copies_text *x, ir_var to, const struct held *from) {
+  if (from->form == FORM_VECTOR)
+    put(x->out, "if (n$1 != 1) return 0;\nx$0 = x$1[0];\n", to, from->v);
   else
-    fprintf(x->out, "%s *x%u; uint64_t n%u;\n", type, h->v, h->v);
+    put(x->out, "x$0 = x$1;\n", to, from->v);
+}
+
+/* Whether a vector is where the result will be, or may be the result as it is. */
+static bool is_where_it_belongs(const struct copies_text *x, const struct held *to,
+                                const struct held *from) {
+  return from->form == FORM_VECTOR && to->append == from->append && (to->append || !x->keeps);
 }
 
 static void set_output(const struct copies_text *x, uint32_t i) {
-  const struct held *to = &x->outputs[i], *from = &x->held[x->op->outputs[i]];
-  print_rest(x, x->op->outputs[i]);
+  const uint32_t value = x->op->outputs[i];
+  const struct held *to = &x->outputs[i], *from = &x->held[value];
+  print_rest(x, value);
   if (to->form == FORM_SCALAR) {
-    if (from->form == FORM_VECTOR) fprintf(x->out, "if (n%u != 1) return 0;\n", from->v);
-    fprintf(x->out, from->form == FORM_VECTOR ? "x%u = x%u[0];\n" : "x%u = x%u;\n", to->v,
-            from->v);
-  } else if (from->form == FORM_VECTOR && to->append == from->append &&
-             (to->append || !x->keeps)) {
-    fprintf(x->out, "x%u = x%u; n%u = n%u;\n", to->v, from->v, to->v, from->v);
+    set_scalar(x, to->v, from);
+  } else if (is_where_it_belongs(x, to, from)) {
+    put(x->out, "x$0 = x$1; n$0 = n$1;\n", to->v, from->v);
   } else {
-    fprintf(x->out, "n%u = ", to->v);
-    put_length(x, x->op->outputs[i]);
-    fputs(";\n", x->out);
+    put_with(x->out, length_of(x, value).text, "n$0 = $w;\n", to->v);
     print_room(x->out, to);
-    fprintf(x->out, "if (n%u) native_copy(x%u, ", to->v, to->v);
-    put_data(x, x->op->outputs[i]);
-    fprintf(x->out, ", n%u * sizeof *x%u);\n", to->v, to->v);
+    print_copied(x, to->v, value);
+  }
+}
+
+static void print_nodes(struct copies_text *x) {
+  const bool runs = is_one_everywhere(x);
+  for (uint32_t k = 0; k < x->op->node_count; k++) {
+    if (runs)
+      print_by_runs(x, k);
+    else if (x->op->nodes[k].role != ROLE_CONST)
+      print_node_alone(x, k);
   }
 }
 
@@ -357,23 +335,18 @@ void print_copies(struct procedures_text *t, const struct superop *op,
   x.held = arena_alloc(t->arena, (op->value_count + 1) * sizeof *x.held);
   x.known = arena_alloc(t->arena, op->value_count + 1);
   for (uint32_t p = 0; p < op->param_count; p++) x.held[p] = params[p];
-  for (uint32_t i = 0; i < op->output_count; i++) declare_output(&x, i);
+  for (uint32_t i = 0; i < op->output_count; i++)
+    declare_held(t->out, &outputs[i], type_of(&x, op->outputs[i]));
   fputs("{\n", t->out);
-  const bool runs = is_one_everywhere(&x);
-  for (uint32_t k = 0; k < op->node_count; k++) {
-    if (runs)
-      print_by_runs(&x, k);
-    else if (op->nodes[k].role != ROLE_CONST)
-      print_node_alone(&x, k);
-  }
+  print_nodes(&x);
   for (uint32_t i = 0; i < op->output_count; i++) set_output(&x, i);
   fputs("}\n", t->out);
 }
 
 bool may_print_copies(struct arena *arena, const struct superop *op) {
-  struct copies_text x = {.op = op};
   for (uint32_t k = 0; k < op->node_count; k++) {
-    if (op->nodes[k].role != ROLE_CONST && !single_node(arena, &x, &op->nodes[k])) return false;
+    if (op->nodes[k].role != ROLE_CONST && !node_as_superop(arena, op, &op->nodes[k]))
+      return false;
   }
   return true;
 }

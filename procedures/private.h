@@ -6,6 +6,7 @@
 #include "fused-kernels/kernel.h"
 #include "ir/ir.h"
 #include "procedures/procedures.h"
+#include "procedures/put.h"
 
 #include <stdio.h>
 
@@ -40,6 +41,14 @@ struct forms {
   bool *result_one;
 };
 
+/* Marks the variables of a function that are only read element by element: reads.c. */
+bool *find_read_by_element(struct arena *, const struct ir_program *,
+                           const struct ir_function *);
+/* Returns the forms of the variables of all wanted functions, by function. */
+struct forms *find_forms(struct arena *, const struct ir_program *, const bool *wanted);
+
+/* ---- sizes that are 1: unit-sizes.c ---- */
+
 /* Whether each size of a superoperator is 1 in every execution, given its parameters. */
 struct unit_sizes {
   bool *len;   /* of every parameter: its length, or total */
@@ -50,12 +59,6 @@ struct unit_sizes unit_sizes_of(struct arena *, const struct superop *, const ui
 bool unit_size(const struct unit_sizes *, struct superop_size);
 /* The form of a value of the superoperator that is an output. */
 enum form unit_form(const struct superop *, const struct unit_sizes *, uint32_t value);
-
-/* Marks the variables of a function that are only read element by element: reads.c. */
-bool *find_read_by_element(struct arena *, const struct ir_program *,
-                           const struct ir_function *);
-/* Returns the forms of the variables of all wanted functions, by function. */
-struct forms *find_forms(struct arena *, const struct ir_program *, const bool *wanted);
 
 /* The node that makes an output of the same elements everywhere; or NULL. Given the forms of
  * parameters. */
@@ -70,7 +73,6 @@ struct procedures_text {
   struct forms *forms; /* of every function */
   bool *printed;       /* of every function: it is in the text */
   FILE *out;
-  bool *combined; /* of every superoperator: the function of its combination is printed */
 };
 
 /* Where a call appends a result: to the buffer of a result, so that the totals of these
@@ -90,9 +92,9 @@ struct function_text {
   const struct placed **placed; /* of every variable: where its call appends it; or NULL */
 };
 
-/* ---- kernels: print-kernel.c ---- */
+/* ---- variables, by how they are held: held.c ---- */
 
-/* A parameter or result of a kernel: the variable, and how it is held. */
+/* A variable, and how it is held: a parameter or result of a superoperator. */
 struct held {
   ir_var v;
   uint8_t form;                     /* enum form */
@@ -103,13 +105,28 @@ struct held {
                       buffer; else 0 */
 };
 
+/* Declares a variable, whose elements have this type. */
+void declare_held(FILE *, const struct held *, const char *type);
+/* The number of elements, a descriptor's total; the number of segments of a descriptor. */
+struct snippet held_length(const struct held *);
+struct snippet held_count(const struct held *);
+/* Writes where the elements are. */
+void put_data(FILE *, const struct held *);
+/* Writes an element, at a position that is an expression. */
+void put_element(FILE *, const struct held *, const char *position);
+/* Gives up where the lengths of two variables differ. */
+void require_equal(FILE *, const struct held *, const struct held *);
 /* Writes xV = room for nV elements; V is not scalar. */
 void print_room(FILE *, const struct held *);
+
+/* ---- kernels: print-kernel.c ---- */
+
 /* Declares the results of a superoperator, outputs in their order, and computes them. */
 void print_kernel(struct procedures_text *, const struct superop *, const struct held *params,
                   const struct held *outputs);
-/* Writes the function of a superoperator's combination, if it has one, before procedures. */
-void print_combinations(struct procedures_text *, uint32_t superop);
+/* Writes the function of a superoperator's combination, if it has one, before procedures:
+ * kernel-combinations.c. */
+void print_combination_function(struct procedures_text *, uint32_t superop);
 /* Whether a kernel can be printed. */
 bool may_print_kernel(const struct superop *);
 
@@ -121,23 +138,29 @@ void print_copies(struct procedures_text *, const struct superop *, const struct
                   const struct held *outputs, uint32_t free_variable, bool keeps);
 bool may_print_copies(struct arena *, const struct superop *);
 
-/* ---- functions: print-function.c ---- */
+/* ---- functions: print-function.c, function-*.c ---- */
 
+static inline bool is_descriptor(const struct ir_kind *kind) {
+  return kind->tag == IR_SEGDES;
+}
 /* "INT", "FLOAT", "uint8_t": elements. */
 const char *type_of_kind(const struct ir_kind *);
 /* Writes the head of a function, pF, up to the parenthesis that closes its parameters. */
 void print_head(struct procedures_text *, uint32_t function);
 void print_procedure(struct procedures_text *, uint32_t function);
 /* Writes a variable of a function as an argument of this form. */
-void print_argument(struct procedures_text *, const struct ir_kind *, ir_var, enum form has,
-                    enum form wanted);
+void print_argument(FILE *, const struct ir_kind *, ir_var, enum form has, enum form wanted);
 /* Whether an operation is one that print_procedure knows. */
-bool may_print_operation(struct arena *, struct widths, const struct ir_binding *,
-                         const struct ir_function *);
+bool may_print_operation(struct arena *, const struct ir_binding *, const struct ir_function *);
+/* ---- superoperators of one operation: operation.c ---- */
+
 /* The superoperator for an operation on vectors, complete; NULL if it has none. */
-const struct superop *operation_as_superop(struct arena *, struct widths,
-                                           const struct ir_binding *,
+const struct superop *operation_as_superop(struct arena *, const struct ir_binding *,
                                            const struct ir_function *);
+/* The superoperator for a node of another one. Its parameters are the operands that are no
+ * constants. NULL if it has none. */
+const struct superop *node_as_superop(struct arena *, const struct superop *of,
+                                      const struct superop_node *);
 
 /* ---- results of calls that are in place: concatenation.c ---- */
 

@@ -36,7 +36,7 @@ static bool may_print_binding(const struct choosing *x, const struct ir_function
   const struct superop *op;
   switch ((enum ir_form)b->form) {
   case IR_CONST: return b->as.constant->length <= PRINTED_CONSTANT_MOST;
-  case IR_OP: return may_print_operation(x->arena, x->program->widths, b, f);
+  case IR_OP: return may_print_operation(x->arena, b, f);
   case IR_CALL: return callee_of(x->program, b) != IR_NO_PROCEDURE;
   case IR_FUSED:
     op = x->program->superops[b->as.superop];
@@ -160,17 +160,17 @@ static void put_lines(const char *const *line, FILE *out) {
   for (; *line; line++) fputs(*line, out);
 }
 
-static void print_beginning(const struct procedures_text *t) {
+static void print_beginning(const struct procedures_text *t, FILE *out) {
   const struct widths w = t->program->widths;
-  emit_prelude(w, t->out);
-  fprintf(t->out, "#define INT   %s\n#define FLOAT %s\n\n", emit_type(w, SUPEROP_INT),
+  emit_prelude(w, out);
+  fprintf(out, "#define INT   %s\n#define FLOAT %s\n\n", emit_type(w, SUPEROP_INT),
           emit_type(w, SUPEROP_FLOAT));
-  put_lines(procedures_native_text, t->out);
-  put_lines(procedures_functions_text, t->out);
+  put_lines(procedures_native_text, out);
+  put_lines(procedures_functions_text, out);
   fputs("#define ADD(x, y) ((x) + (y))\n#define MUL(x, y) ((x) * (y))\n"
         "TREE(add_f, FLOAT, REAL(-0.0), REAL(0.0), ADD)\n"
         "TREE(mul_f, FLOAT, REAL(1.0), REAL(1.0), MUL)\n\n",
-        t->out);
+        out);
 }
 
 static bool is_native(const struct procedures_text *t, uint32_t lifted) {
@@ -178,14 +178,18 @@ static bool is_native(const struct procedures_text *t, uint32_t lifted) {
   return p != IR_NO_PROCEDURE && t->printed[p];
 }
 
-static void print_all(struct procedures_text *t) {
-  const uint32_t count = t->program->function_count;
-  print_beginning(t);
-  for (uint32_t k = 0; k < t->program->superop_count; k++) print_combinations(t, k);
-  for (uint32_t f = 0; f < count; f++) {
+static void print_heads(struct procedures_text *t) {
+  for (uint32_t f = 0; f < t->program->function_count; f++) {
     if (t->printed[f]) print_head(t, f), fputs(";\n", t->out);
     if (is_native(t, f)) print_batch_head(t, f), fputs(";\n", t->out);
   }
+  fputs("\n", t->out);
+}
+
+static void print_functions(struct procedures_text *t) {
+  const uint32_t count = t->program->function_count;
+  for (uint32_t k = 0; k < t->program->superop_count; k++) print_combination_function(t, k);
+  print_heads(t);
   for (uint32_t f = 0; f < count; f++) {
     if (t->printed[f]) print_procedure(t, f);
   }
@@ -195,6 +199,31 @@ static void print_all(struct procedures_text *t) {
     print_entry(t, f);
   }
   if (t->printed[t->program->entry]) print_main_entry(t);
+}
+
+/* Functions are printed without indentation, which is added at the end. */
+static bool print_all(struct procedures_text *t, FILE *out) {
+  struct text text;
+  if (!text_begin(&text, t->arena->heap)) return false;
+  t->out = text.stream;
+  print_functions(t);
+  const bool whole = text_end(&text);
+  if (whole) put_indented(out, text.bytes, text.length);
+  text_free(&text);
+  return whole;
+}
+
+/* The text, in the arena. */
+static void make_text(struct procedures_text *t, struct procedures *out) {
+  struct text text;
+  if (!text_begin(&text, t->arena->heap)) memory_failed();
+  print_beginning(t, text.stream);
+  bool whole = print_all(t, text.stream);
+  whole &= text_end(&text);
+  if (whole) out->text = arena_copy(t->arena, text.bytes, text.length);
+  out->length = text.length;
+  text_free(&text);
+  if (!whole) memory_failed();
 }
 
 /* ---- descriptions ---- */
@@ -255,6 +284,12 @@ static const struct cvl_procedure *describe_entry(struct arena *arena,
   return description(arena, f, "entry", true, shared, shared);
 }
 
+static bool some_of(const bool *flags, uint32_t count) {
+  for (uint32_t f = 0; f < count; f++)
+    if (flags[f]) return true;
+  return false;
+}
+
 bool procedures_make(struct arena *arena, const struct ir_program *program,
                      struct procedures *out) {
   const uint32_t count = program->function_count;
@@ -263,22 +298,11 @@ bool procedures_make(struct arena *arena, const struct ir_program *program,
   choosing.fails = arena_alloc(arena, count + 1);
   choose(&choosing);
   struct procedures_text t = {.arena = arena, .program = program, .printed = choosing.wanted};
-  t.combined = arena_alloc(arena, program->superop_count + 1);
-  bool some = false;
-  for (uint32_t f = 0; f < count; f++) some |= choosing.wanted[f];
-  if (!some) return false;
-  t.forms = find_forms(arena, program, choosing.wanted);
-  struct text text;
-  if (!text_begin(&text, arena->heap)) memory_failed();
-  t.out = text.stream;
-  print_all(&t);
-  const bool whole = text_end(&text);
-  if (whole) out->text = arena_copy(arena, text.bytes, text.length);
-  out->length = text.length;
-  text_free(&text);
-  if (!whole) memory_failed();
-  out->entry = choosing.wanted[program->entry] ? describe_entry(arena, program) : NULL;
-  out->straight = find_straight(arena, program, choosing.wanted);
+  if (!some_of(t.printed, count)) return false;
+  t.forms = find_forms(arena, program, t.printed);
+  make_text(&t, out);
+  out->entry = t.printed[program->entry] ? describe_entry(arena, program) : NULL;
+  out->straight = find_straight(arena, program, t.printed);
   out->of = arena_alloc(arena, (count + 1) * sizeof *out->of);
   for (uint32_t f = 0; f < count; f++)
     if (is_native(&t, f)) out->of[f] = describe(arena, program, f);

@@ -43,7 +43,7 @@ static void read_by(const struct reading *r, const struct ir_binding *b) {
   case IR_CALL: read_whole(r, b->operands, b->operand_count); return;
   case IR_OP:
     if (b->op == OPC_LENGTH || b->op == OPC_MAKE_SEGDES) return;
-    op = operation_as_superop(r->arena, r->program->widths, b, r->f);
+    op = operation_as_superop(r->arena, b, r->f);
     if (op)
       read_by_superop(r, op, b->operands);
     else

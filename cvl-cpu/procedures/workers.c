@@ -14,7 +14,7 @@ enum {
   /* Bytes of stack for a call, twice what one takes. Half of the stack is left to others. */
   LEVEL_BYTES = 1 << 10,
   /* What a thread may keep between batch calls. */
-  KEPT_BYTES = 16 << 20
+  KEPT_BYTES = 64 << 20
 };
 
 /* ---- memory ---- */

@@ -28,7 +28,7 @@ static void expect_text(const char *definition, bool runs, const char *wanted) {
   load(&l, definition, wide);
   cr_assert_not_null(l.ops[0], "%s", definition);
   struct kernel *k = kernel_lower(&l.arena, l.ops[0]);
-  if (runs) kernel_find_runs(&l.arena, k);
+  if (runs) kernel_find_runs(&l.arena, k, NULL);
   const char *why = kernel_fault(&l.arena, k), *found = kernel_text(&l.arena, k);
   cr_expect_null(why, "%s", why);
   if (strcmp(found, wanted) != 0)
@@ -572,7 +572,7 @@ enum { DAMAGES = sizeof damages / sizeof *damages };
 static bool expect_found(struct random *r, const struct superop *op, unsigned number,
                          bool runs) {
   struct kernel *k = kernel_lower(&r->arena, op);
-  if (runs) kernel_find_runs(&r->arena, k);
+  if (runs) kernel_find_runs(&r->arena, k, NULL);
   const char *why = kernel_fault(&r->arena, k);
   cr_expect_null(why, "superoperator %u: %s", op->number, why);
   if (why) superop_case_print(&r->cases[op->number], stderr);

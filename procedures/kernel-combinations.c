@@ -1,0 +1,111 @@
+/* kernel-combinations.c - reductions and scans of tuples by functions of the program. A stack
+ * keeps the totals of complete subtrees; a scan keeps those of all that is below, too.
+ *
+ * mK counts the elements, topK the subtrees. The function of a superoperator's combination and
+ * its tuple have the number of the superoperator.
+ */
+#include "procedures/kernel-text.h"
+
+static struct superop_combination columns_of(const struct kernel_text *x,
+                                             const struct kernel_statement *s) {
+  return superop_combination_at(x->op, s->node);
+}
+
+static uint32_t result_of(const struct kernel_text *x, struct superop_combination at,
+                          uint32_t column) {
+  return x->op->nodes[at.ends + column].result;
+}
+
+static void begin_combination(const struct kernel_text *x, uint32_t k) {
+  const struct kernel_statement *s = &x->k->statements[k];
+  const struct superop_combination at = columns_of(x, s);
+  for (uint32_t i = 0; i < at.count; i++)
+    take_result(x, result_of(x, at, i), s->op == SUPEROP_COMBINE_REDUCE ? "segments" : "n");
+}
+
+static void begin_segment_combination(const struct kernel_text *x, uint32_t k) {
+  const struct kernel_statement *s = &x->k->statements[k];
+  put(x->out, "struct combination$1 stack$0[64]", k, x->combination);
+  if (s->op != SUPEROP_COMBINE_REDUCE) put(x->out, ", prefix$0[64]", k);
+  put(x->out, ";\nuint64_t m$0 = 0;\nunsigned top$0 = 0;\n", k);
+}
+
+/* ---- at a position ---- */
+
+/* A new element joins the subtrees of what stands before it. */
+static void push_element(const struct kernel_text *x, uint32_t k) {
+  const struct kernel_statement *s = &x->k->statements[k];
+  const uint32_t count = columns_of(x, s).count;
+  put(x->out, "{\nstruct combination$0 tree;\n", x->combination);
+  for (uint32_t i = 0; i < count; i++) put(x->out, "tree.at$0 = v$1;\n", i, s->columns[i]);
+  put(x->out,
+      "for (uint64_t j = m$0++; j & 1; j >>= 1) tree = combine$1(stack$0[--top$0], tree);\n"
+      "stack$0[top$0] = tree;\n",
+      k, x->combination);
+  if (s->op != SUPEROP_COMBINE_REDUCE)
+    put(x->out, "prefix$0[top$0] = top$0 == 0 ? tree : combine$1(prefix$0[top$0 - 1], tree);\n",
+        k, x->combination);
+  put(x->out, "top$0++;\n}\n", k);
+}
+
+static void print_combination(const struct kernel_text *x, uint32_t k) {
+  const struct kernel_statement *s = &x->k->statements[k];
+  const struct superop_combination at = columns_of(x, s);
+  for (uint32_t i = 0; i < at.count && s->op == SUPEROP_COMBINE_SCAN; i++)
+    put(x->out, "r$0[i] = top$1 == 0 ? v$2 : prefix$1[top$1 - 1].at$3;\n", result_of(x, at, i),
+        k, s->identities[i], i);
+  push_element(x, k);
+  for (uint32_t i = 0; i < at.count && s->op == SUPEROP_COMBINE_SCAN_INCLUSIVE; i++)
+    put(x->out, "r$0[i] = prefix$1[top$1 - 1].at$2;\n", result_of(x, at, i), k, i);
+}
+
+/* ---- the total of a segment ---- */
+
+static void end_segment_combination(const struct kernel_text *x, uint32_t k) {
+  const struct kernel_statement *s = &x->k->statements[k];
+  const struct superop_combination at = columns_of(x, s);
+  if (s->op != SUPEROP_COMBINE_REDUCE) return;
+  put(x->out, "struct combination$1 total$0;\nif (top$0 == 0) {\n", k, x->combination);
+  for (uint32_t i = 0; i < at.count; i++)
+    put(x->out, "total$0.at$1 = v$2;\n", k, i, s->identities[i]);
+  put(x->out,
+      "} else {\n"
+      "total$0 = stack$0[0];\n"
+      "for (unsigned j = 1; j < top$0; j++) total$0 = combine$1(total$0, stack$0[j]);\n"
+      "}\n",
+      k, x->combination);
+  for (uint32_t i = 0; i < at.count; i++)
+    put(x->out, "r$0[g] = total$1.at$2;\n", result_of(x, at, i), k, i);
+}
+
+const struct kernel_printers combine_printers = {.before = begin_combination,
+                                                 .at_segment = begin_segment_combination,
+                                                 .at_position = print_combination,
+                                                 .after_segment = end_segment_combination};
+
+/* ---- the function of a combination ---- */
+
+/* The first column of the combination of a superoperator; node_count: it has none. */
+static uint32_t first_column(const struct superop *op) {
+  uint32_t first = 0;
+  while (first < op->node_count && op->nodes[first].role != ROLE_COLUMN) first++;
+  return first;
+}
+
+void print_combination_function(struct procedures_text *t, uint32_t superop) {
+  const struct superop *op = t->program->superops[superop];
+  const struct widths w = t->program->widths;
+  const uint32_t first = first_column(op);
+  if (first == op->node_count) return;
+  const struct superop_combination at = superop_combination_at(op, first);
+  put(t->out, "struct combination$0 {\n", superop);
+  for (uint32_t i = 0; i < at.count; i++) {
+    const uint8_t kind = op->kinds[op->nodes[first + i].result];
+    put_with(t->out, emit_type(w, (enum superop_kind)kind), "$w at$0;\n", i);
+  }
+  put_with(t->out, numbered("struct combination", superop).text,
+           "};\nNATIVE inline $w combine$0($w l, $w r) {\n", superop);
+  emit_combination_statements(op, first, w, numbered("struct combination", superop).text,
+                              t->out);
+  fputs("}\n\n", t->out);
+}

@@ -1,0 +1,37 @@
+/* kernel-positions.c - expressions for positions, segments and sizes of a kernel. */
+#include "procedures/kernel-text.h"
+
+const char *position(const struct kernel_text *x) {
+  return x->plain ? "0" : "i";
+}
+
+struct snippet size_of(const struct kernel_text *x, struct superop_size size) {
+  switch (size.what) {
+  case SIZE_LEN:
+  case SIZE_TOTAL: return held_length(&x->params[size.param]);
+  case SIZE_COUNT: return held_count(&x->params[size.param]);
+  default: return snippet("UINT64_C(1)");
+  }
+}
+
+struct snippet segment(const struct kernel_text *x, uint32_t near) {
+  if (near == SUPEROP_NONE) return snippet(position(x));
+  if (!is_segmented(x, near)) return snippet("0");
+  return near == x->main ? snippet("g") : numbered("s", near);
+}
+
+void put_base(const struct kernel_text *x, const struct kernel_statement *s) {
+  const bool segments = is_segmented(x, s->far);
+  const ir_var far = segments ? x->params[s->far].v : 0;
+  put_with(x->out, segment(x, s->near).text, segments ? "o$0[$w] - o$0[0]" : "0", far);
+}
+
+void put_extent(const struct kernel_text *x, const struct kernel_statement *s) {
+  put_with(x->out, segment(x, s->near).text,
+           is_segmented(x, s->far) ? "o$0[$w + 1] - o$0[$w]" : "n$0", x->params[s->far].v);
+}
+
+void put_begin(const struct kernel_text *x, uint32_t near) {
+  if (!is_segmented(x, near)) return;
+  put_with(x->out, segment(x, near).text, " - (o$0[$w] - o$0[0])", x->params[near].v);
+}

@@ -1,0 +1,259 @@
+/* kernel-results.c - statements that write results: stores, scans, reductions and packs.
+ *
+ * Sums of FLOATs, whose order the tree fixes, are computed a block of positions at a time:
+ * whole rows of it in the lanes of the tree. Packs pack a block at a time.
+ */
+#include "procedures/kernel-text.h"
+
+#include <string.h>
+
+const struct held *output_of(const struct kernel_text *x, uint32_t value) {
+  for (uint32_t i = 0; i < x->op->output_count; i++) {
+    if (x->op->outputs[i] == value) return &x->outputs[i];
+  }
+  return NULL;
+}
+
+static void take_unnamed(const struct kernel_text *x, uint32_t value, const char *size) {
+  put_with(x->out, element_type((enum superop_kind)x->op->kinds[value]), "$w *r$0 = ", value);
+  put_with(x->out, size, "native_take(r, $w, sizeof *r$0);\nif (!r$0) return 0;\n", value);
+}
+
+void take_result(const struct kernel_text *x, uint32_t value, const char *size) {
+  const struct held *h = output_of(x, value);
+  if (!h) {
+    take_unnamed(x, value, size);
+    return;
+  }
+  if (h->form != FORM_SCALAR) {
+    put_with(x->out, size, "n$0 = $w;\n", h->v);
+    print_room(x->out, h);
+  }
+  put_with(x->out, element_type((enum superop_kind)x->op->kinds[value]),
+           h->form == FORM_SCALAR ? "$w *const r$0 = &x$1;\n" : "$w *const r$0 = x$1;\n", value,
+           h->v);
+}
+
+static void take_elements(const struct kernel_text *x, uint32_t k) {
+  take_result(x, x->k->statements[k].output, "n");
+}
+
+/* ---- stores ---- */
+
+static void print_store(const struct kernel_text *x, uint32_t k) {
+  const struct kernel_statement *s = &x->k->statements[k];
+  const struct held *h = output_of(x, s->output);
+  if (x->plain && h->form == FORM_SCALAR)
+    put(x->out, "x$0 = v$1;\n", h->v, s->operands[0]);
+  else
+    put_with(x->out, position(x), "r$0[$w] = v$1;\n", s->output, s->operands[0]);
+}
+
+const struct kernel_printers store_printers = {.before = take_elements,
+                                               .at_position = print_store};
+
+/* ---- reductions and scans ---- */
+
+const struct combine_row *row_of(const struct kernel_statement *s) {
+  return combine_row(opcode_info((enum opcode)s->op)->operation,
+                     type_word_class((enum type_word)s->word));
+}
+
+/* aK, what the segment has accumulated. */
+static void declare_accumulated(const struct kernel_text *x, uint32_t k) {
+  const struct kernel_statement *s = &x->k->statements[k];
+  put_with(x->out, statement_type(s), "$w a$0 = ($w)", k);
+  fprintf(x->out, "(%s);\n", row_of(s)->pad);
+}
+
+/* Combines what is accumulated with the element at the position. */
+static void accumulate_in(const struct kernel_text *x, uint32_t k, struct snippet so_far) {
+  const struct kernel_statement *s = &x->k->statements[k];
+  const struct snippet next = numbered("v", s->operands[0]);
+  fprintf(x->out, "%s = (%s)(", so_far.text, statement_type(s));
+  emit_expression(row_of(s)->expression, 2, (const char *const[]){so_far.text, next.text},
+                  x->out);
+  fputs(");\n", x->out);
+}
+
+static void accumulate(const struct kernel_text *x, uint32_t k) {
+  accumulate_in(x, k, numbered("a", k));
+}
+
+static void put_identity(const struct kernel_text *x, const struct kernel_statement *s) {
+  fprintf(x->out, "(%s)(%s)", statement_type(s), row_of(s)->identity);
+}
+
+static void begin_reduction(const struct kernel_text *x, uint32_t k) {
+  const struct kernel_statement *s = &x->k->statements[k];
+  take_result(x, s->output, "segments");
+  if (!in_blocks(x, s)) return;
+  put_with(x->out, statement_type(s),
+           "$w t$0[BLOCK], l$0[LANES], one$0, *b$0 = &one$0;\n"
+           "if (n > BLOCK) {\n"
+           "b$0 = native_take(r, n / BLOCK + 1, sizeof *b$0);\n"
+           "if (!b$0) return 0;\n"
+           "}\n",
+           k);
+}
+
+static void begin_segment_reduction(const struct kernel_text *x, uint32_t k) {
+  if (in_blocks(x, &x->k->statements[k]))
+    put(x->out, "uint64_t m$0 = 0;\n", k);
+  else
+    declare_accumulated(x, k);
+}
+
+static void begin_lanes(const struct kernel_text *x, uint32_t k) {
+  const struct kernel_statement *s = &x->k->statements[k];
+  if (!in_lanes(x, s)) return;
+  put_with(x->out, statement_type(s), "for (uint64_t j = 0; j < LANES; j++) l$0[j] = ($w)", k);
+  fprintf(x->out, "(%s);\n", row_of(s)->pad);
+}
+
+static void print_reduction(const struct kernel_text *x, uint32_t k) {
+  const struct kernel_statement *s = &x->k->statements[k];
+  struct snippet lane = numbered("l", k);
+  if (!in_blocks(x, s)) {
+    accumulate(x, k);
+  } else if (x->rows) {
+    strcat(lane.text, "[j]");
+    accumulate_in(x, k, lane);
+  } else {
+    put(x->out, "t$0[i - tail] = v$1;\n", k, s->operands[0]);
+  }
+}
+
+static void end_block_reduction(const struct kernel_text *x, uint32_t k) {
+  const struct kernel_statement *s = &x->k->statements[k];
+  if (!in_blocks(x, s)) return;
+  put(x->out, "b$0[m$0++] = native_rows_", k);
+  emit_combination_name(row_of(s), x->out);
+  put(x->out, "(l$0, tail - from, t$0, i - tail);\n", k);
+}
+
+static void end_segment_reduction(const struct kernel_text *x, uint32_t k) {
+  const struct kernel_statement *s = &x->k->statements[k];
+  put(x->out, "r$0[g] = begin == end ? ", s->output);
+  put_identity(x, s);
+  if (in_blocks(x, s)) {
+    fputs(" : native_total_", x->out);
+    emit_combination_name(row_of(s), x->out);
+    put(x->out, "(b$0, m$0);\n", k);
+  } else {
+    put(x->out, " : a$0;\n", k);
+  }
+}
+
+const struct kernel_printers reduce_printers = {.before = begin_reduction,
+                                                .at_segment = begin_segment_reduction,
+                                                .before_rows = begin_lanes,
+                                                .at_position = print_reduction,
+                                                .after_block = end_block_reduction,
+                                                .after_segment = end_segment_reduction};
+
+static void begin_segment_scan(const struct kernel_text *x, uint32_t k) {
+  if (row_of(&x->k->statements[k])->exact) declare_accumulated(x, k);
+}
+
+static void print_scan(const struct kernel_text *x, uint32_t k) {
+  const struct kernel_statement *s = &x->k->statements[k];
+  if (!row_of(s)->exact) {
+    put(x->out, "r$0[i] = v$1;\n", s->output, s->operands[0]);
+    return;
+  }
+  put(x->out, "r$0[i] = i == begin ? ", s->output);
+  put_identity(x, s);
+  put(x->out, " : a$0;\n", k);
+  accumulate(x, k);
+}
+
+static void end_segment_scan(const struct kernel_text *x, uint32_t k) {
+  const struct kernel_statement *s = &x->k->statements[k];
+  if (row_of(s)->exact) return;
+  fputs("if (!native_scan_", x->out);
+  emit_combination_name(row_of(s), x->out);
+  put(x->out, "(r, r$0 + begin, end - begin)) return 0;\n", s->output);
+}
+
+const struct kernel_printers scan_printers = {.before = take_elements,
+                                              .at_segment = begin_segment_scan,
+                                              .at_position = print_scan,
+                                              .after_segment = end_segment_scan};
+
+/* ---- packs ---- */
+
+/* The parameter whose elements are packed as they are; SUPEROP_NONE: computed ones are. */
+static uint32_t packed_param(const struct kernel_text *x, const struct kernel_statement *s) {
+  for (uint32_t k = 0; k < x->k->count; k++) {
+    const struct kernel_statement *from = &x->k->statements[k];
+    if (from->value != s->operands[0] || from->kind != KERNEL_LOAD) continue;
+    return param_form(x, from->param) == FORM_VECTOR ? from->param : SUPEROP_NONE;
+  }
+  return SUPEROP_NONE;
+}
+
+/* Whether the descriptor of what is kept is an output that is held so. */
+static const struct held *kept_segments(const struct kernel_text *x,
+                                        const struct kernel_statement *s, enum form form) {
+  const struct held *d = output_of(x, s->output + 1);
+  return d && d->form == form ? d : NULL;
+}
+
+static void begin_pack(const struct kernel_text *x, uint32_t k) {
+  const struct kernel_statement *s = &x->k->statements[k];
+  const struct held *d = kept_segments(x, s, FORM_SEGMENTS);
+  take_result(x, s->output, "n");
+  put(x->out, "uint64_t k$0 = 0;\n", s->output);
+  if (!x->single) put(x->out, "INT f$0[BLOCK];\n", k);
+  if (!x->single && packed_param(x, s) == SUPEROP_NONE)
+    put_with(x->out, statement_type(s), "$w t$0[BLOCK];\n", k);
+  if (d)
+    put(x->out,
+        "c$0 = segments;\n"
+        "o$0 = native_take(r, c$0 + 1, sizeof *o$0);\n"
+        "if (!o$0) return 0;\n"
+        "o$0[0] = 0;\n",
+        d->v);
+}
+
+static void print_pack(const struct kernel_text *x, uint32_t k) {
+  const struct kernel_statement *s = &x->k->statements[k];
+  if (x->single) {
+    put(x->out, "r$0[k$0] = v$1;\nk$0 += v$2;\n", s->output, s->operands[0], s->operands[1]);
+    return;
+  }
+  put(x->out, "f$0[i - from] = v$1 ? -1 : 0;\n", k, s->operands[1]);
+  if (packed_param(x, s) == SUPEROP_NONE)
+    put(x->out, "t$0[i - from] = v$1;\n", k, s->operands[0]);
+}
+
+static void end_block_pack(const struct kernel_text *x, uint32_t k) {
+  const struct kernel_statement *s = &x->k->statements[k];
+  const uint32_t param = packed_param(x, s);
+  put_with(x->out, statement_type(s), "k$0 += native_keep_$w(", s->output);
+  if (param == SUPEROP_NONE)
+    put(x->out, "t$0", k);
+  else
+    put(x->out, "x$0 + from", x->params[param].v);
+  put(x->out, ", f$0, i - from, r$1 + k$1);\n", k, s->output);
+}
+
+static void end_segment_pack(const struct kernel_text *x, uint32_t k) {
+  const struct kernel_statement *s = &x->k->statements[k];
+  const struct held *d = kept_segments(x, s, FORM_SEGMENTS);
+  if (d) put(x->out, "o$0[g + 1] = k$1;\n", d->v, s->output);
+}
+
+static void end_pack(const struct kernel_text *x, uint32_t k) {
+  const struct kernel_statement *s = &x->k->statements[k];
+  const struct held *h = output_of(x, s->output), *d = kept_segments(x, s, FORM_ONE);
+  if (h && h->form == FORM_VECTOR) put(x->out, "n$0 = k$1;\n", h->v, s->output);
+  if (d) put(x->out, "n$0 = k$1;\n", d->v, s->output);
+}
+
+const struct kernel_printers keep_printers = {.before = begin_pack,
+                                              .at_position = print_pack,
+                                              .after_block = end_block_pack,
+                                              .after_segment = end_segment_pack,
+                                              .after = end_pack};

@@ -1,0 +1,50 @@
+/* kernel-rounds.c - loops of a position: carried values are variables of C. */
+#include "procedures/kernel-text.h"
+
+static bool is_loaded(const struct kernel_statement *s) {
+  return s->kind == KERNEL_LOAD || s->kind == KERNEL_CONSTANT || s->kind == KERNEL_SPREAD;
+}
+
+/* Whether the loop begins behind a statement: loads of other carried values may follow. */
+static bool is_last_carry(const struct kernel_text *x, uint32_t k) {
+  for (k++; k < x->k->count; k++) {
+    const struct kernel_statement *s = &x->k->statements[k];
+    if (s->kind == KERNEL_CARRY) return false;
+    if (!is_loaded(s)) return true;
+  }
+  return true;
+}
+
+void print_carry(const struct kernel_text *x, uint32_t k) {
+  const struct kernel_statement *s = &x->k->statements[k];
+  put_with(x->out, statement_type(s), "$w v$0 = v$1;\n", s->value, s->operands[0]);
+  if (is_last_carry(x, k)) fputs("for (;;) {\n", x->out);
+}
+
+void print_while(const struct kernel_text *x, uint32_t k) {
+  put(x->out,
+      "if (!v$0) break;\n"
+      "if ((++rounds & 4095) == 0 && *r->stops) return 0;\n",
+      x->k->statements[k].operands[0]);
+}
+
+/* The end of a loop: all carried values change at once. */
+static void end_rounds(const struct kernel_text *x, uint32_t first) {
+  uint32_t end = first;
+  while (end < x->k->count && x->k->statements[end].kind == KERNEL_NEXT) end++;
+  for (uint32_t k = first; k < end; k++) {
+    const struct kernel_statement *s = &x->k->statements[k];
+    put_with(x->out, statement_type(s), "const $w next$0 = v$1;\n", s->value, s->operands[1]);
+  }
+  for (uint32_t k = first; k < end; k++) {
+    const struct kernel_statement *s = &x->k->statements[k];
+    put(x->out, "v$0 = next$1;\n", s->operands[0], s->value);
+  }
+  fputs("}\n", x->out);
+}
+
+void print_next(const struct kernel_text *x, uint32_t k) {
+  const struct kernel_statement *s = &x->k->statements[k];
+  if (k == 0 || x->k->statements[k - 1].kind != KERNEL_NEXT) end_rounds(x, k);
+  put_with(x->out, statement_type(s), "const $w v$0 = v$1;\n", s->value, s->operands[0]);
+}

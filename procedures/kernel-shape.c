@@ -1,0 +1,155 @@
+/* kernel-shape.c - which loops a kernel is printed as, and what stands in which of them. */
+#include "procedures/kernel-text.h"
+
+enum form param_form(const struct kernel_text *x, uint32_t param) {
+  return (enum form)x->params[param].form;
+}
+
+bool is_segmented(const struct kernel_text *x, uint32_t descriptor) {
+  return descriptor != SUPEROP_NONE && param_form(x, descriptor) == FORM_SEGMENTS;
+}
+
+/* ---- levels ---- */
+
+enum kernel_level level_of_near(const struct kernel_text *x, uint32_t near) {
+  if (near == SUPEROP_NONE) return KERNEL_OF_POSITION;
+  if (!is_segmented(x, near)) return KERNEL_EVERYWHERE;
+  return near == x->main || x->together ? KERNEL_OF_SEGMENT : KERNEL_OF_POSITION;
+}
+
+static enum kernel_level level_of_operands(const struct kernel_text *x,
+                                           const struct kernel_statement *s) {
+  uint8_t level = KERNEL_EVERYWHERE;
+  for (unsigned i = 0; i < s->count; i++) {
+    if (x->levels[s->operands[i]] > level) level = x->levels[s->operands[i]];
+  }
+  return (enum kernel_level)level;
+}
+
+static enum kernel_level level_of_statement(const struct kernel_text *x,
+                                            const struct kernel_statement *s) {
+  if ((s->kind == KERNEL_LOAD || s->kind == KERNEL_SPREAD) &&
+      param_form(x, s->param) == FORM_SAME)
+    return KERNEL_EVERYWHERE;
+  switch ((enum kernel_statement_kind)s->kind) {
+  case KERNEL_CONSTANT: return KERNEL_EVERYWHERE;
+  case KERNEL_SPREAD: return level_of_near(x, s->near);
+  case KERNEL_MAP:
+  case KERNEL_CHECK: return level_of_operands(x, s);
+  default: return KERNEL_OF_POSITION;
+  }
+}
+
+enum kernel_level level_of(const struct kernel_text *x, const struct kernel_statement *s) {
+  return s->value != SUPEROP_NONE ? (enum kernel_level)x->levels[s->value]
+                                  : level_of_statement(x, s);
+}
+
+bool may_fail(const struct kernel_statement *s) {
+  return s->kind == KERNEL_CHECK || (s->checked && s->kind != KERNEL_SCATTER);
+}
+
+/* Statements of rounds are executed where they stand, constants aside. */
+static void find_levels(struct kernel_text *x, struct arena *arena) {
+  bool rounds = false;
+  x->levels = arena_alloc(arena, x->k->values + 1);
+  for (uint32_t k = 0; k < x->k->count; k++) {
+    const struct kernel_statement *s = &x->k->statements[k];
+    rounds |= s->kind == KERNEL_CARRY;
+    if (s->value != SUPEROP_NONE) {
+      const bool stays = rounds && s->kind != KERNEL_CONSTANT;
+      x->levels[s->value] = (uint8_t)(stays ? KERNEL_OF_POSITION : level_of_statement(x, s));
+    }
+    if (s->kind == KERNEL_NEXT) rounds = false;
+    x->checks |= may_fail(s) && level_of(x, s) == KERNEL_OF_POSITION;
+  }
+}
+
+/* ---- loops ---- */
+
+static bool collects(const struct kernel_statement *s) {
+  return s->kind == KERNEL_KEEP || (s->kind == KERNEL_REDUCE && !row_of(s)->exact);
+}
+
+bool in_blocks(const struct kernel_text *x, const struct kernel_statement *s) {
+  return !x->single && collects(s);
+}
+
+bool in_lanes(const struct kernel_text *x, const struct kernel_statement *s) {
+  return in_blocks(x, s) && s->kind == KERNEL_REDUCE;
+}
+
+/* Consumers end with segments of their own descriptor, even if it is one segment. */
+static uint32_t main_descriptor(const struct kernel_text *x) {
+  if (is_segmented(x, x->op->segments)) return x->op->segments;
+  for (uint32_t k = 0; k < x->k->count && x->op->segments == SUPEROP_NONE; k++) {
+    if (is_segmented(x, x->k->statements[k].near)) return x->k->statements[k].near;
+  }
+  return SUPEROP_NONE;
+}
+
+static bool has_segments(const struct kernel_text *x) {
+  bool has = is_segmented(x, x->op->segments);
+  for (uint32_t k = 0; k < x->k->count; k++) has |= is_segmented(x, x->k->statements[k].near);
+  return has;
+}
+
+static bool is_single(const struct kernel_text *x, struct arena *arena) {
+  uint8_t *forms = arena_alloc(arena, x->op->param_count + 1);
+  bool *one = arena_alloc(arena, x->op->param_count + 1);
+  for (uint32_t p = 0; p < x->op->param_count; p++) forms[p] = x->params[p].form;
+  const struct unit_sizes units = unit_sizes_of(arena, x->op, forms, one);
+  return !has_segments(x) && unit_size(&units, x->op->domain);
+}
+
+void find_shape(struct kernel_text *x, struct arena *arena) {
+  x->main = main_descriptor(x);
+  x->single = x->plain = is_single(x, arena);
+  for (uint32_t k = 0; k < x->k->count; k++) {
+    const struct kernel_statement *s = &x->k->statements[k];
+    x->plain = x->plain && (s->kind < KERNEL_CARRY || s->kind == KERNEL_STORE);
+    x->blocks |= in_blocks(x, s);
+  }
+  find_levels(x, arena);
+}
+
+struct kernel_text together_of(const struct kernel_text *x, struct arena *arena) {
+  struct kernel_text together = *x;
+  together.together = true;
+  find_levels(&together, arena);
+  return together;
+}
+
+bool is_pointed(const struct kernel_text *x, const struct kernel_statement *s) {
+  if (s->kind != KERNEL_RUN && !s->run) return false;
+  if (s->kind == KERNEL_RUN && param_form(x, s->param) != FORM_VECTOR &&
+      param_form(x, s->param) != FORM_SCALAR)
+    return false;
+  return !x->single && level_of_near(x, s->near) != KERNEL_OF_POSITION;
+}
+
+bool is_cursor(const struct kernel_text *x, uint32_t descriptor) {
+  if (!is_segmented(x, descriptor) || descriptor == x->main) return false;
+  for (uint32_t k = 0; k < x->k->count; k++) {
+    const struct kernel_statement *s = &x->k->statements[k];
+    if (s->near == descriptor && s->kind != KERNEL_REDUCE && s->kind != KERNEL_SCAN)
+      return true;
+  }
+  return false;
+}
+
+static bool statement_is_independent(const struct kernel_text *x,
+                                     const struct kernel_statement *s) {
+  if (s->kind == KERNEL_SCATTER) return is_pointed(x, s);
+  return s->kind != KERNEL_COMBINE && s->kind != KERNEL_SCAN && s->kind != KERNEL_CARRY;
+}
+
+bool is_independent(const struct kernel_text *x) {
+  for (uint32_t k = 0; k < x->k->count; k++) {
+    if (!statement_is_independent(x, &x->k->statements[k])) return false;
+  }
+  for (uint32_t p = 0; p < x->op->param_count; p++) {
+    if (is_cursor(x, p) && !x->together) return false;
+  }
+  return true;
+}

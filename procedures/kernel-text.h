@@ -1,0 +1,108 @@
+/* kernel-text.h - a kernel while it is printed (print-kernel.c), and what the files that print
+ * its statements share.
+ *
+ * Names of the text: vV is value V of the kernel, rR what writes result R of the superoperator.
+ * `i` is the position, `g` the number of its segment, `begin` and `end` where that lies; `from`
+ * is where the block of positions begins. What statement K needs has its number: aK is what it
+ * has accumulated, tK and fK are elements and flags of a block, lK the lanes of the tree. Whole
+ * rows of a block end at `tail`.
+ */
+#ifndef RAVEL_PROCEDURES_KERNEL_TEXT_H
+#define RAVEL_PROCEDURES_KERNEL_TEXT_H
+
+#include "procedures/private.h"
+
+struct kernel_text {
+  const struct kernel *k;
+  const struct superop *op;
+  const struct held *params, *outputs;
+  struct arena *arena;
+  FILE *out;
+  uint8_t *levels; /* of every value: enum kernel_level */
+  uint32_t main; /* the descriptor whose segments the loops follow; SUPEROP_NONE: one segment */
+  bool single;   /* there is one position: no loops */
+  bool checks;   /* something may fail at positions: `fine` says that nothing has there */
+  bool plain;    /* and nothing is combined: what fails returns at once */
+  bool blocks;   /* positions are executed a block at a time */
+  bool rows;     /* what is printed is executed for whole rows of the tree */
+  bool together; /* ... for a segment that is one of every descriptor */
+  uint32_t combination; /* the number of its combination */
+};
+
+/* ---- the shape of the loops: kernel-shape.c ---- */
+
+/* Finds everything that is not given: levels, the main descriptor, what is single ... */
+void find_shape(struct kernel_text *, struct arena *);
+/* The same kernel in a segment that is one of every descriptor. */
+struct kernel_text together_of(const struct kernel_text *, struct arena *);
+enum form param_form(const struct kernel_text *, uint32_t param);
+bool is_segmented(const struct kernel_text *, uint32_t descriptor);
+enum kernel_level level_of_near(const struct kernel_text *, uint32_t near);
+enum kernel_level level_of(const struct kernel_text *, const struct kernel_statement *);
+bool may_fail(const struct kernel_statement *);
+/* Whether a statement collects a block of elements, then combines, or packs, all of them. */
+bool in_blocks(const struct kernel_text *, const struct kernel_statement *);
+/* Whether it is a sum, whose elements go into the lanes of the tree. */
+bool in_lanes(const struct kernel_text *, const struct kernel_statement *);
+/* Whether a run is checked once, before the loop over the positions of its segment. */
+bool is_pointed(const struct kernel_text *, const struct kernel_statement *);
+/* Descriptors beside `main` whose segments positions are in have a cursor. */
+bool is_cursor(const struct kernel_text *, uint32_t descriptor);
+/* Whether positions do not depend on each other: nothing is written where data say. */
+bool is_independent(const struct kernel_text *);
+
+/* ---- positions, segments and sizes: kernel-positions.c ---- */
+
+const char *position(const struct kernel_text *);
+struct snippet size_of(const struct kernel_text *, struct superop_size);
+/* The number of the segment that a position is in. */
+struct snippet segment(const struct kernel_text *, uint32_t near);
+/* Writes where the segment of a gather or scatter begins; its length; and what is taken from a
+ * position to count from the start of its segment. */
+void put_base(const struct kernel_text *, const struct kernel_statement *);
+void put_extent(const struct kernel_text *, const struct kernel_statement *);
+void put_begin(const struct kernel_text *, uint32_t near);
+
+/* ---- statements ---- */
+
+/* Writes what statement k of a kernel does at one of these times; NULL: nothing. */
+typedef void kernel_printer(const struct kernel_text *, uint32_t k);
+struct kernel_printers {
+  kernel_printer *before;      /* all loops */
+  kernel_printer *at_segment;  /* before its positions */
+  kernel_printer *before_rows; /* of a block */
+  kernel_printer *at_position;
+  kernel_printer *after_block; /* of positions */
+  kernel_printer *after_segment;
+  kernel_printer *after; /* all loops */
+};
+
+/* kernel-values.c */
+kernel_printer print_constant, print_load, print_spread, print_offset, print_map, print_check;
+/* kernel-gathers.c */
+kernel_printer print_gather, print_run;
+/* Writes addresses from which runs are read, or to which they are written, before the loop at
+ * this level. */
+void point_runs(const struct kernel_text *, enum kernel_level);
+/* kernel-rounds.c */
+kernel_printer print_carry, print_while, print_next;
+/* kernel-results.c */
+extern const struct kernel_printers store_printers, scan_printers, reduce_printers,
+    keep_printers, scatter_printers;
+/* kernel-combinations.c */
+extern const struct kernel_printers combine_printers;
+
+/* The row of a reduction or scan. */
+const struct combine_row *row_of(const struct kernel_statement *);
+const char *statement_type(const struct kernel_statement *);
+/* Where an output goes; NULL: nowhere. */
+const struct held *output_of(const struct kernel_text *, uint32_t value);
+/* Takes room for a result of so many elements, to be written by rV. */
+void take_result(const struct kernel_text *, uint32_t value, const char *size);
+/* Writes what happens where a flag with this name and number is 0: the statement fails. */
+void fail_unless(const struct kernel_text *, const struct kernel_statement *, const char *name,
+                 uint32_t number);
+/* Whether another check may have failed at a position, so that values may be wrong there. */
+bool may_have_failed(const struct kernel_text *);
+
+#endif
