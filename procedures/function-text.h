@@ -22,7 +22,7 @@ struct held held_of(const struct function_text *, ir_var);
 struct snippet length_of(const struct function_text *, ir_var);
 void put_elements(const struct function_text *, ir_var);
 /* Declares a variable that arms of an IF assign to. */
-void declare(const struct function_text *, ir_var);
+void declare_variable(const struct function_text *, ir_var);
 /* What is to be of one element, or segment, and is held as a vector, is looked at. */
 void require_one(const struct function_text *, ir_var, enum form wanted);
 /* Writes to = from, where `to` is held as a vector if `from` is. */

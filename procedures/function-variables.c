@@ -54,7 +54,7 @@ void print_argument(FILE *out, const struct ir_kind *kind, ir_var v, enum form h
   put_with(out, type_of_kind(kind), conversion_text(&arguments, has, wanted), v);
 }
 
-void declare(const struct function_text *x, ir_var v) {
+void declare_variable(const struct function_text *x, ir_var v) {
   static const char *const declarations[] = {
       [FORM_SCALAR] = "$w x$0 = 0;\n",
       [FORM_VECTOR] = "$w *x$0 = 0; uint64_t n$0 = 0;\n",

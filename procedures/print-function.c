@@ -23,7 +23,7 @@ static void print_arm(const struct function_text *x, const struct ir_block *bloc
 }
 
 static void print_if(const struct function_text *x, const struct ir_binding *b) {
-  for (uint32_t i = 0; i < b->result_count; i++) declare(x, b->results[i]);
+  for (uint32_t i = 0; i < b->result_count; i++) declare_variable(x, b->results[i]);
   print_condition(x, b);
   print_arm(x, b->as.arms.then, b);
   fputs("} else {\n", out_of(x));
