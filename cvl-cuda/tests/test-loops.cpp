@@ -1,6 +1,7 @@
 /* test-loops.cpp - loops of superoperators as kernels: against plain loops, with so few rounds
  * in a launch that kernels resume many times; followed by consumers; one after the other; with
  * a fault before them; stopped; and how many launches they take. */
+#include "cvl-cuda/clock.hpp"
 #include "cvl-cuda/emulation/checker.hpp"
 #include "cvl-cuda/tests/superop-session.hpp"
 #include "cvl/tuning.h"
@@ -54,17 +55,17 @@ static const char watched[] = "order=shuffled,seed=3,check,small=0,deferred";
 
 namespace {
 
-/* What a context is opened with, and how often it may be asked whether to stop. */
+/* What a context is opened with, and when it is to stop, if somebody asks. */
 struct loop_options {
   tuning values{};
   cvl_options o;
-  int64_t patience = INT64_MAX;
+  uint64_t stops = UINT64_MAX; /* by now_ns */
 
   loop_options(bool compiled, uint64_t rounds) : o(options_of_superops(compiled)) {
     values.value[TUNE_CUDA_LOOP_ROUNDS] = rounds;
     o.tuning = &values;
     o.stop.with = this;
-    o.stop.asks = [](void *with) { return --((loop_options *)with)->patience < 0; };
+    o.stop.asks = [](void *with) { return ravel::now_ns() > ((loop_options *)with)->stops; };
   }
 };
 
@@ -223,11 +224,11 @@ Test(loops, can_be_stopped) {
   std::vector<cvl_value> outs;
   cvl_error e;
   loop_session s(faulty, 1);
-  s.patience = 10;
+  s.stops = ravel::now_ns() + 1500000000;
   cr_expect_not(s.run(x, {3000}, outs, &e));
   cr_expect_eq(e.kind, CVL_E_STOPPED, "fault %d", e.kind);
-  cr_expect_gt(s.launched, 1); /* other threads ask, too */
-  s.patience = INT64_MAX; /* and goes on */
+  cr_expect_gt(s.launched, 1);
+  s.stops = UINT64_MAX; /* and goes on */
   x[77] = 1;
   ints wanted{3000};
   for (int64_t v : x) wanted.push_back(1000000 / v);
