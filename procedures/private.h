@@ -2,6 +2,7 @@
 #ifndef RAVEL_PROCEDURES_PRIVATE_H
 #define RAVEL_PROCEDURES_PRIVATE_H
 
+#include "base/text.h"
 #include "fused-kernels/emit-expression.h"
 #include "fused-kernels/kernel.h"
 #include "ir/ir.h"
@@ -72,7 +73,8 @@ struct procedures_text {
   const struct ir_program *program;
   struct forms *forms; /* of every function */
   bool *printed;       /* of every function: it is in the text */
-  FILE *out;
+  struct text whole, functions;
+  FILE *out; /* of the functions */
 };
 
 /* Where a call appends a result: to the buffer of a result, so that the totals of these

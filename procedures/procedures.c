@@ -202,28 +202,36 @@ static void print_functions(struct procedures_text *t) {
 }
 
 /* Functions are printed without indentation, which is added at the end. */
-static bool print_all(struct procedures_text *t, FILE *out) {
-  struct text text;
-  if (!text_begin(&text, t->arena->heap)) return false;
-  t->out = text.stream;
+static void print_all(struct procedures_text *t) {
+  if (!text_begin(&t->whole, t->arena->heap)) memory_failed();
+  if (!text_begin(&t->functions, t->arena->heap)) memory_failed();
+  t->out = t->functions.stream;
   print_functions(t);
-  const bool whole = text_end(&text);
-  if (whole) put_indented(out, text.bytes, text.length);
-  text_free(&text);
-  return whole;
+  if (!text_end(&t->functions)) memory_failed();
+  print_beginning(t, t->whole.stream);
+  put_indented(t->whole.stream, t->functions.bytes, t->functions.length);
+  if (!text_end(&t->whole)) memory_failed();
 }
 
-/* The text, in the arena. */
+static void free_texts(struct procedures_text *t) {
+  text_free(&t->functions);
+  text_free(&t->whole);
+}
+
+/* The text, in the arena. Arenas jump when memory runs out or work is to stop; the streams must
+ * not outlive that. */
 static void make_text(struct procedures_text *t, struct procedures *out) {
-  struct text text;
-  if (!text_begin(&text, t->arena->heap)) memory_failed();
-  print_beginning(t, text.stream);
-  bool whole = print_all(t, text.stream);
-  whole &= text_end(&text);
-  if (whole) out->text = arena_copy(t->arena, text.bytes, text.length);
-  out->length = text.length;
-  text_free(&text);
-  if (!whole) memory_failed();
+  struct memory_guard guard;
+  memory_guard_begin(&guard);
+  if (setjmp(guard.jump)) {
+    free_texts(t);
+    memory_failed();
+  }
+  print_all(t);
+  out->text = arena_copy(t->arena, t->whole.bytes, t->whole.length);
+  out->length = t->whole.length;
+  memory_guard_end(&guard);
+  free_texts(t);
 }
 
 /* ---- descriptions ---- */

@@ -65,10 +65,12 @@ class Procedures(ScratchTest):
             return run([VINTERP, "-O", "--profile", *arguments, "p.vcode"], cwd=self.directory,
                        env=self.environment).stderr
 
+        # The whole run is one instance of the entry function.
         said = profile("--procedures", "always")
-        self.assertRegex(said, r"\nprocedures +calls +instances +seconds +given up\nQS\w* +1 +3000 +[0-9.]+ +0\n")
+        self.assertRegex(said, r"\nprocedures +calls +instances +seconds +given up\nMAIN +1 +1 +[0-9.]+ +0\n")
         lines = json.loads(profile("--procedures", "always", "--json"))["procedures"]
-        self.assertEqual([(each["calls"], each["instances"], each["given_up"]) for each in lines], [(1, 3000, 0)])
+        self.assertEqual([(each["name"], each["calls"], each["instances"], each["given_up"]) for each in lines],
+                         [("MAIN", 1, 1, 0)])
         for arguments in (["--procedures", "off"], ["--procedures", "always", "--native=off"],
                           ["--procedures", "always", "--checked"]):
             self.assertIsNone(re.search("^procedures", profile(*arguments), re.MULTILINE), arguments)

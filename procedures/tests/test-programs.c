@@ -1036,6 +1036,37 @@ Test(programs, functions_give_the_bits_of_one_element) {
   check_functions((struct widths){CVL_I32, CVL_F32});
 }
 
+/* ---- memory that runs out ---- */
+
+/* Prints the procedures where the n-th allocation from now fails. Returns whether it did. */
+static bool print_without_memory(struct loaded_example *x, uint64_t n) {
+  struct arena arena;
+  struct memory_guard guard;
+  const uint64_t live = x->heap.live;
+  arena_init(&arena, &x->heap);
+  x->heap.fail_at = x->heap.count + n;
+  memory_guard_begin(&guard);
+  if (setjmp(guard.jump) == 0) {
+    struct procedures printed;
+    procedures_make(&arena, x->program, &printed);
+    memory_guard_end(&guard);
+  }
+  const bool failed = x->heap.count >= x->heap.fail_at;
+  x->heap.fail_at = 0;
+  arena_free(&arena);
+  cr_expect_eq(x->heap.live, live, "allocation %u: a text is left", (unsigned)n);
+  return failed;
+}
+
+Test(programs, texts_are_freed_where_memory_runs_out) {
+  struct loaded_example x;
+  load_example(&x, &functions, (struct widths){CVL_I64, CVL_F64});
+  uint64_t n = 1;
+  while (print_without_memory(&x, n)) n++;
+  cr_expect(n > 8, "the text grew by %u allocations", (unsigned)n);
+  unload_example(&x);
+}
+
 /* ---- all examples, in both widths ---- */
 
 Test(programs, same_as_the_oracle_in_wide_widths) {

@@ -414,7 +414,7 @@ enum procedure_call procedure_entry_run(struct machine *m) {
                     .instances = 1,
                     .weight = weight_of_arguments(m, slots),
                     .slots = slots,
-                    .operands = &slots[0].flat};
+                    .operands = (const struct cvl_value *)slots};
   m->calls.arguments = b.weight;
   if (!entry_is_ready(m, &b) || !entry_is_wanted(m, &b)) return PROCEDURE_NOT;
   b.procedure = m->procedures->all.entry;
