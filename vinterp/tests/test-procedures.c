@@ -370,9 +370,9 @@ Test(procedures, a_short_program_prints_and_compiles_nothing) {
   struct machine_options options = natively(1);
   options.procedures = MACHINE_PROCEDURES_AUTO;
   options.compile = CVL_COMPILE_WHEN_IT_PAYS;
-  call_often(ROWS("20", "1", "INT"), 10, 1, options);
+  call_often(ROWS("20", "1", "INT"), 2, 1, options);
   cr_expect_eq(printed_programs, 0);
-  call_often(ROWS("20", "1", "INT"), 30, 1 << 20, options);
+  call_often(ROWS("20", "1", "INT"), 5, 1 << 20, options);
   cr_expect_eq(printed_programs, 0, "its batch calls are short");
   options.compile = CVL_COMPILE_ALL;
   call_often(ROWS("20", "1", "INT"), 10, 1, options);
