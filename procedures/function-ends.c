@@ -53,7 +53,7 @@ static void return_result(const struct function_text *x, uint32_t i, ir_var v) {
 static void print_return(const struct function_text *x, const struct ir_block *block) {
   for (uint32_t i = 0; i < block->result_count; i++) return_result(x, i, block->results[i]);
   if (x->loops) fputs("native_rounds_end(r, &rounds);\n", out_of(x));
-  fputs("native_return(r, mark);\nr->depth--;\nreturn 1;\n", out_of(x));
+  fputs("native_return(r, mark);\nreturn 1;\n", out_of(x));
 }
 
 /* ---- the next round ---- */

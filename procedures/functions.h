@@ -252,12 +252,29 @@ NATIVE void native_rounds_end(struct native_thread *r, const struct native_round
   r->arena = l->outer;
 }
 
+/* ---- memory of loops ---- */
+
+enum { LANES = 32, BLOCK = 1024 };
+
+/* The scratch memory of a text is so many parts: a block of elements and the lanes of a tree.
+ * An odd number of lines, so that parts do not lie in the same places of a cache. */
+enum { SCRATCH_PART = (BLOCK + LANES) * 8 + NATIVE_LINE };
+#define SCRATCH(type, part)                                                                    \
+  ((type *)(void *)((char *)r->scratch + (part) * (uint64_t)SCRATCH_PART))
+
+SELDOM bool native_more_scratch(struct native_thread *r, uint64_t bytes) {
+  if (r->scratch) r->release(r->with, r->scratch, r->scratch_bytes);
+  r->scratch = r->allocate(r->with, bytes);
+  r->scratch_bytes = r->scratch ? bytes : 0;
+  return r->scratch != NULL;
+}
+
 /* ---- a call from outside ---- */
 
-/* Gives back what an earlier call left that gave up. */
-NATIVE void native_begin(struct native_thread *r) {
+/* Gives back what an earlier call left that gave up. Returns false without memory. */
+NATIVE bool native_begin(struct native_thread *r) {
+  const uint64_t scratch = (uint64_t)SCRATCH_PARTS * SCRATCH_PART;
   r->arena = &r->own;
-  r->depth = 0;
   native_first(&r->own);
   native_return(r, (struct native_mark){r->own.block, r->own.at, NULL});
   while (r->used_arenas) {
@@ -266,10 +283,11 @@ NATIVE void native_begin(struct native_thread *r) {
     s->next = r->free_arenas;
     r->free_arenas = s;
   }
+  return r->scratch_bytes >= scratch || native_more_scratch(r, scratch);
 }
 
-NATIVE inline bool native_enter(struct native_thread *r) {
-  return ++r->depth <= r->most_depth && !*r->stops;
+NATIVE inline bool native_enter(const struct native_thread *r) {
+  return (uintptr_t)__builtin_frame_address(0) > r->lowest && !*r->stops;
 }
 
 /* ---- what is kept ---- */
@@ -316,7 +334,7 @@ KEEP(uint8_t, uint8_t)
 
 /* ---- the reproducible tree ---- */
 
-enum { LANES = 32, BLOCK = 1024, ROW = 8, WINDOW = 32 };
+enum { ROW = 8, WINDOW = 32 };
 
 /* The total of a block of n elements, 0 < n <= BLOCK; of n > 0 elements, the totals of whose
  * blocks are in y, which is overwritten; the exclusive scan of a segment, in place. */

@@ -84,17 +84,23 @@ static void put_identity(const struct kernel_text *x, const struct kernel_statem
   fprintf(x->out, "(%s)(%s)", statement_type(s), row_of(s)->identity);
 }
 
+/* Returns the number of a part of the scratch memory that the kernel does not use yet. */
+static uint32_t take_scratch(const struct kernel_text *x) {
+  return (*x->scratch)++;
+}
+
 static void begin_reduction(const struct kernel_text *x, uint32_t k) {
   const struct kernel_statement *s = &x->k->statements[k];
   take_result(x, s->output, "segments");
   if (!in_blocks(x, s)) return;
   put_with(x->out, statement_type(s),
-           "$w t$0[BLOCK], l$0[LANES], one$0, *b$0 = &one$0;\n"
+           "$w *const t$0 = SCRATCH($w, $1), *const l$0 = t$0 + BLOCK;\n"
+           "$w one$0, *b$0 = &one$0;\n"
            "if (n > BLOCK) {\n"
            "b$0 = native_take(r, n / BLOCK + 1, sizeof *b$0);\n"
            "if (!b$0) return 0;\n"
            "}\n",
-           k);
+           k, take_scratch(x));
 }
 
 static void begin_segment_reduction(const struct kernel_text *x, uint32_t k) {
@@ -205,9 +211,10 @@ static void begin_pack(const struct kernel_text *x, uint32_t k) {
   const struct held *d = kept_segments(x, s, FORM_SEGMENTS);
   take_result(x, s->output, "n");
   put(x->out, "uint64_t k$0 = 0;\n", s->output);
-  if (!x->single) put(x->out, "INT f$0[BLOCK];\n", k);
+  if (!x->single) put(x->out, "INT *const f$0 = SCRATCH(INT, $1);\n", k, take_scratch(x));
   if (!x->single && packed_param(x, s) == SUPEROP_NONE)
-    put_with(x->out, statement_type(s), "$w t$0[BLOCK];\n", k);
+    put_with(x->out, statement_type(s), "$w *const t$0 = SCRATCH($w, $1);\n", k,
+             take_scratch(x));
   if (d)
     put(x->out,
         "c$0 = segments;\n"

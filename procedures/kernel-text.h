@@ -4,8 +4,8 @@
  * Names of the text: vV is value V of the kernel, rR what writes result R of the superoperator.
  * `i` is the position, `g` the number of its segment, `begin` and `end` where that lies; `from`
  * is where the block of positions begins. What statement K needs has its number: aK is what it
- * has accumulated, tK and fK are elements and flags of a block, lK the lanes of the tree. Whole
- * rows of a block end at `tail`.
+ * has accumulated, tK and fK are elements and flags of a block, lK the lanes of the tree, all
+ * in scratch memory. Whole rows of a block end at `tail`.
  */
 #ifndef RAVEL_PROCEDURES_KERNEL_TEXT_H
 #define RAVEL_PROCEDURES_KERNEL_TEXT_H
@@ -27,6 +27,7 @@ struct kernel_text {
   bool rows;     /* what is printed is executed for whole rows of the tree */
   bool together; /* ... for a segment that is one of every descriptor */
   uint32_t combination; /* the number of its combination */
+  uint32_t *scratch;    /* the parts of the scratch memory that it uses */
 };
 
 /* ---- the shape of the loops: kernel-shape.c ---- */

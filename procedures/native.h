@@ -64,8 +64,9 @@ struct native_thread {
   struct native_arena own, *arena; /* the first one, and the present one; NULL: own */
   struct native_pooled *free_buffers, *used_buffers;
   struct native_spare *free_arenas, *used_arenas;
-  uint64_t depth;             /* of calls */
-  uint64_t most_depth;        /* deeper ones give up */
+  void *scratch; /* what a loop needs until it ends: parts of it (functions.h) */
+  uint64_t scratch_bytes;
+  uintptr_t lowest;           /* calls whose frame is below this address of the stack give up */
   const volatile bool *stops; /* whether to give up; asked at every call */
   /* Functions of the back end. `allocate` returns memory aligned to 64 bytes, or NULL. `rank`
    * gives the ranks of n elements as INTs, `sort` the elements in order; both are stable,
@@ -121,7 +122,9 @@ static inline void native_free(struct native_thread *r) {
   native_free_spares(r, &r->free_arenas);
   native_free_spares(r, &r->used_arenas);
   r->arena = NULL;
-  r->depth = 0;
+  if (r->scratch) r->release(r->with, r->scratch, r->scratch_bytes);
+  r->scratch = NULL;
+  r->scratch_bytes = 0;
 }
 
 #endif

@@ -150,7 +150,7 @@ void print_entry(struct procedures_text *t, uint32_t lifted) {
   put(x.out,
       "HOT _Bool RAVEL_ENTRY(entry$0)(struct native_thread *r, uint64_t first, uint64_t last,\n"
       "    const struct native_value *a, struct native_buffer *y) {\n"
-      "native_begin(r);\n"
+      "if (!native_begin(r)) return 0;\n"
       "return f$0(r, first, last",
       lifted);
   for (uint32_t i = 0; i < x.f->param_count; i++)
@@ -189,7 +189,7 @@ void print_main_entry(struct procedures_text *t) {
   fputs("HOT _Bool RAVEL_ENTRY(entry)(struct native_thread *r, uint64_t first, uint64_t last,\n"
         "    const struct native_value *a, struct native_buffer *y) {\n"
         "(void)first, (void)last, (void)a, (void)y;\n"
-        "native_begin(r);\n",
+        "if (!native_begin(r)) return 0;\n",
         t->out);
   for (uint32_t i = 0; i < f->param_count; i++) {
     const uint8_t form = forms->of[f->params[i]];

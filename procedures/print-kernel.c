@@ -377,12 +377,14 @@ static void declare_results(const struct kernel_text *x) {
 
 void print_kernel(struct procedures_text *t, const struct superop *op,
                   const struct held *params, const struct held *outputs) {
+  uint32_t scratch = 0;
   struct kernel_text x = {.op = op,
                           .params = params,
                           .outputs = outputs,
                           .arena = t->arena,
                           .out = t->out,
-                          .combination = combination_of(t, op)};
+                          .combination = combination_of(t, op),
+                          .scratch = &scratch};
   x.k = lowered(&x, t->arena);
   find_shape(&x, t->arena);
   declare_results(&x);
@@ -395,6 +397,7 @@ void print_kernel(struct procedures_text *t, const struct superop *op,
   else
     print_rules(&x);
   fputs("}\n", t->out);
+  if (scratch > t->scratch) t->scratch = scratch;
 }
 
 bool may_print_kernel(const struct superop *op) {

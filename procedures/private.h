@@ -73,6 +73,7 @@ struct procedures_text {
   const struct ir_program *program;
   struct forms *forms; /* of every function */
   bool *printed;       /* of every function: it is in the text */
+  uint32_t scratch;    /* parts of scratch memory that it needs (functions.h) */
   struct text whole, functions;
   FILE *out; /* of the functions */
 };

@@ -165,6 +165,7 @@ static void print_beginning(const struct procedures_text *t, FILE *out) {
   emit_prelude(w, out);
   fprintf(out, "#define INT   %s\n#define FLOAT %s\n\n", emit_type(w, SUPEROP_INT),
           emit_type(w, SUPEROP_FLOAT));
+  fprintf(out, "enum { SCRATCH_PARTS = %u };\n", t->scratch);
   put_lines(procedures_native_text, out);
   put_lines(procedures_functions_text, out);
   fputs("#define ADD(x, y) ((x) + (y))\n#define MUL(x, y) ((x) * (y))\n"

@@ -34,8 +34,8 @@ struct procedure_worker {
   void *room; /* of ranking and sorting */
   uint64_t room_bytes;
   uint64_t held;     /* bytes that native code has allocated and not released */
-  pthread_t thread;  /* the thread whose stack native.most_depth suits ... */
-  bool depth_is_set; /* ... if it is set */
+  pthread_t thread;  /* the thread to whose stack native.lowest belongs ... */
+  bool stack_is_set; /* ... if it is set */
 };
 
 /* The workers of a context, one for each thread of its pool. */

@@ -10,9 +10,9 @@
 #include "cvl-cpu/operations/rank.h"
 
 enum {
-  MOST_DEPTH = 10000,
-  /* Bytes of stack for a call, twice what one takes. Half of the stack is left to others. */
-  LEVEL_BYTES = 1 << 10,
+  /* Bytes of stack that calls may take, and that are left to others. */
+  STACK_MOST = 16 << 20,
+  STACK_LEFT = 256 << 10,
   /* What a thread may keep between batch calls. */
   KEPT_BYTES = 64 << 20
 };
@@ -97,27 +97,26 @@ static bool worker_sort(void *with, bool is_float, bool down, const void *x, uin
 
 /* ---- a thread ---- */
 
-/* Returns how deep calls may be on the calling thread's stack. */
-static uint64_t depth_of_thread(void) {
+/* Returns the address down to which calls may use the calling thread's stack: half of it. */
+static uintptr_t lowest_of_thread(void) {
   pthread_attr_t attributes;
   void *lowest = NULL;
   size_t bytes = 0;
-  if (pthread_getattr_np(pthread_self(), &attributes) != 0) return 0;
+  const uintptr_t here = (uintptr_t)__builtin_frame_address(0);
+  if (pthread_getattr_np(pthread_self(), &attributes) != 0) return here;
   const bool known = pthread_attr_getstack(&attributes, &lowest, &bytes) == 0;
   pthread_attr_destroy(&attributes);
-  const uintptr_t here = (uintptr_t)__builtin_frame_address(0), low = (uintptr_t)lowest;
-  if (!known || here < low) return 0;
-  const uint64_t most = (here - low) / 2 / LEVEL_BYTES;
-  return most < MOST_DEPTH ? most : MOST_DEPTH;
+  if (!known || here < (uintptr_t)lowest + STACK_LEFT) return here;
+  const uintptr_t half = (here - (uintptr_t)lowest) / 2;
+  return here - (half < STACK_MOST ? half : STACK_MOST);
 }
 
 void procedure_worker_begin(struct procedure_worker *w, const volatile bool *stops) {
   w->native.stops = stops;
-  w->native.depth = 0;
-  if (w->depth_is_set && pthread_equal(w->thread, pthread_self())) return;
+  if (w->stack_is_set && pthread_equal(w->thread, pthread_self())) return;
   w->thread = pthread_self();
-  w->native.most_depth = depth_of_thread();
-  w->depth_is_set = true;
+  w->native.lowest = lowest_of_thread();
+  w->stack_is_set = true;
 }
 
 struct native_pooled *procedure_take_buffer(struct procedure_worker *w) {

@@ -10,6 +10,8 @@
 
 /* ---- a thread ---- */
 
+enum { CALLING_STACK = 2 << 20 /* bytes */ };
+
 struct calling {
   struct native_thread thread;
   struct widths widths;
@@ -93,7 +95,7 @@ static inline bool calling_sort(void *with, bool is_float, bool down, const void
 
 static inline void calling_begin(struct calling *c, struct widths widths) {
   *c = (struct calling){.widths = widths};
-  c->thread.most_depth = 1000;
+  c->thread.lowest = (uintptr_t)__builtin_frame_address(0) - CALLING_STACK;
   c->thread.stops = &c->stops;
   c->thread.with = c;
   c->thread.allocate = calling_allocate;

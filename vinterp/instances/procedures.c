@@ -18,6 +18,9 @@ enum { REST_FIRST = 1, REST_MOST = 1 << 10 };
  * seconds; and again after so many choices, twice as many after each time. */
 enum { CALLS_BEFORE = 2, CHOICES_BEFORE = 16 };
 static const double try_within = 5e-3;
+/* Native code may have so many calls open, but does not count them: where fewer are allowed all
+ * calls are executed together. */
+static const uint64_t least_depth = 500000;
 
 enum procedures_stage { STAGE_WATCHED, STAGE_NONE, STAGE_PRINTED, STAGE_READY };
 
@@ -327,7 +330,7 @@ static void time_together(struct machine *m, const struct batch *b, bool ready, 
 /* Whether procedures may execute calls now: not in a search for a fault. */
 static bool procedures_are_possible(const struct machine *m) {
   return m->calls.possible && m->procedures && m->chunks.pass == CHUNKS_RUN &&
-         atomic_load(&m->procedures->stage) != STAGE_NONE;
+         m->max_depth >= least_depth && atomic_load(&m->procedures->stage) != STAGE_NONE;
 }
 
 bool procedure_may(const struct machine *m, uint32_t function) {

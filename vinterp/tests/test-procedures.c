@@ -204,6 +204,9 @@ Test(procedures, native_code_does_not_execute_them) {
   options.checked = true;
   cr_expect_not(executed("sums", "SUM", 1, 23, 0, options));
   options = natively(2);
+  options.max_depth = 10000;
+  cr_expect_not(executed("sums", "SUM", 1, 23, 0, options), "native code counts no calls");
+  options = natively(2);
   options.compile = CVL_COMPILE_NONE;
   cr_expect_not(executed("sums", "SUM", 1, 23, 0, options));
 }
