@@ -266,8 +266,9 @@ static size_t pool_bytes(unsigned threads) {
 /* Starts the workers. They block signals, which are for the threads that wait for them: a
  * signal that a worker took would not end the read or the sleep that it is meant to end. */
 static bool start_workers(struct pool *p) {
-  /* The size is independent of the process's limit; bodies take some 100 KB. */
-  enum { STACK_BYTES = 2 << 20 };
+  /* The size is independent of the process's limit. Bodies take some 100 KB, but recursion of
+   * native code takes half of what there is. */
+  enum { STACK_BYTES = 8 << 20 };
   sigset_t all, before;
   pthread_attr_t attributes;
   if (pthread_attr_init(&attributes) != 0) return false;

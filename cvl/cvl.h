@@ -206,7 +206,7 @@ struct cvl_statistics {
   uint64_t sent_bytes;  /* bytes sent in both */
 };
 
-enum { CVL_VERSION = 15 };
+enum { CVL_VERSION = 16 };
 
 /* The functions of a back end. Those at the end are optional. */
 struct cvl_backend {

@@ -28,9 +28,13 @@ struct cvl_procedure {
   uint32_t param_count, result_count;
   const uint8_t *param_kinds, *result_kinds; /* enum cvl_procedure_kind */
   const uint32_t *params, *results;          /* sizes */
-  /* It gives up after some hundredths of a second: one instance, which is worth it only if it
-   * takes less. */
-  bool brief;
+  bool shares;                               /* threads may share the work of one instance */
+};
+
+/* In seconds. */
+struct cvl_procedure_time {
+  double expected; /* what the call takes in another way; 0: that is not known */
+  double most;     /* it gives up soon after that; 0: it may take any time */
 };
 
 /* What `ready` does if the code is not there: nothing; it begins the compilation; it compiles
@@ -53,11 +57,11 @@ struct cvl_procedures {
    * are enough of them, none is most of the work, or there is little work at all. */
   bool (*suits)(struct cvl_context *, const struct cvl_procedure *, uint64_t instances,
                 const struct cvl_value *operands);
-  /* Executes a batch call of so many instances by code that is ready; operands are borrowed.
-   * *done is false if native code gave up: then there are no results, no fault, and nothing has
-   * happened. Returns false after a fault. */
+  /* Executes, in about this time, a batch call of so many instances by code that is ready;
+   * operands are borrowed. *done is false if native code gave up: then there are no results, no
+   * fault, and nothing has happened. Returns false after a fault. */
   bool (*run)(struct cvl_context *, uint64_t site, struct cvl_procedure_code *,
-              const struct cvl_procedure *, uint64_t instances,
+              const struct cvl_procedure *, struct cvl_procedure_time, uint64_t instances,
               const struct cvl_value *operands, struct cvl_value *results, bool *done);
 };
 

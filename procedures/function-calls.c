@@ -71,6 +71,7 @@ static void print_batch_argument(const struct function_text *x, ir_var v) {
 
 static void print_batch_call(const struct function_text *x, const struct ir_binding *b) {
   for (uint32_t i = 0; i < b->result_count; i++) take_buffer(x, b->results[i]);
+  x->t->shares[x->number] = true;
   put_with(out_of(x), length_of(x, b->operands[0]).text, "if (!f$0(r, 0, $w", b->as.callee);
   for (uint32_t i = 1; i < b->operand_count; i++) print_batch_argument(x, b->operands[i]);
   for (uint32_t i = 0; i < b->result_count; i++)
@@ -81,15 +82,23 @@ static void print_batch_call(const struct function_text *x, const struct ir_bind
 
 /* ---- calls ---- */
 
-static void begin_called(const struct function_text *x, ir_var v, enum form form) {
+static void begin_called(const struct function_text *x, ir_var v, enum form form, bool listed) {
   if (form == FORM_SCALAR)
     put_with(out_of(x), variable_type(x, v), "$w x$0;\n", v);
   else if (form == FORM_ONE)
     put(out_of(x), "uint64_t n$0;\n", v);
   else if (x->placed[v])
     begin_placed(x, v);
+  else if (listed)
+    put(out_of(x), "struct native_pooled *b$0;\n", v);
   else
     take_buffer(x, v);
+}
+
+/* A call that might have been given away takes its buffers when it is made. */
+static void take_called(const struct function_text *x, ir_var v, enum form form) {
+  if ((form == FORM_VECTOR || form == FORM_SEGMENTS) && !x->placed[v])
+    put(out_of(x), "b$0 = native_pooled(r);\nif (!b$0) return 0;\n", v);
 }
 
 static void put_called(const struct function_text *x, ir_var v, enum form form) {
@@ -113,8 +122,12 @@ static void end_called(const struct function_text *x, ir_var v, enum form form) 
 static void print_direct_call(const struct function_text *x, const struct ir_binding *b) {
   const struct ir_function *callee = &x->t->program->functions[b->as.callee];
   const struct forms *of = &x->t->forms[b->as.callee];
+  const bool listed = x->listed[b->results[0]];
   for (uint32_t i = 0; i < b->result_count; i++)
-    begin_called(x, b->results[i], (enum form)of->results[i]);
+    begin_called(x, b->results[i], (enum form)of->results[i], listed);
+  if (listed) join_call(x, b);
+  for (uint32_t i = 0; listed && i < b->result_count; i++)
+    take_called(x, b->results[i], (enum form)of->results[i]);
   for (uint32_t i = 0; i < b->operand_count; i++)
     require_one(x, b->operands[i], (enum form)of->of[callee->params[i]]);
   put(out_of(x), "if (!p$0(r", b->as.callee);
@@ -126,6 +139,7 @@ static void print_direct_call(const struct function_text *x, const struct ir_bin
   for (uint32_t i = 0; i < b->result_count; i++)
     put_called(x, b->results[i], (enum form)of->results[i]);
   fputs(give_up, out_of(x));
+  if (listed) fputs("}\n", out_of(x));
   for (uint32_t i = 0; i < b->result_count; i++)
     end_called(x, b->results[i], (enum form)of->results[i]);
 }

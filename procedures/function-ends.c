@@ -137,7 +137,7 @@ static void print_next_round(const struct function_text *x, const struct ir_bloc
     if (next[i] != now[i]) set_next(x, i);
   fputs("native_return(r, (struct native_mark){r->arena->block, r->arena->at, mark.buffers});\n"
         "native_round(r, &rounds);\n"
-        "if (*r->stops) return 0;\n"
+        "if (!native_goes_on(r)) return 0;\n"
         "continue;\n",
         out_of(x));
 }

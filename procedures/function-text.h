@@ -46,6 +46,14 @@ void print_superop(const struct function_text *, const struct superop *, const i
 bool is_kernel(const struct function_text *, const struct ir_binding *);
 /* function-calls.c */
 void print_call(const struct function_text *, const struct ir_binding *);
+/* function-work.c: the first call of a block, of so many bindings, that leads to recursion.
+ * Before it, later ones that may be are listed. join_call takes the results of a call that has
+ * been given away; what makes it, and a brace, follow. */
+uint32_t first_recursive_call(const struct function_text *, const struct ir_block *,
+                              uint32_t count);
+void list_calls(const struct function_text *, const struct ir_block *, uint32_t first,
+                uint32_t count);
+void join_call(const struct function_text *, const struct ir_binding *);
 /* print-function.c: the first bindings of a block; the condition of an IF, up to its brace. */
 void print_bindings(const struct function_text *, const struct ir_block *, uint32_t count);
 void print_condition(const struct function_text *, const struct ir_binding *);

@@ -77,7 +77,7 @@ NATIVE inline struct native_mark native_mark(const struct native_thread *r) {
   return (struct native_mark){r->arena->block, r->arena->at, r->used_buffers};
 }
 
-SELDOM void native_first(struct native_arena *a) {
+NATIVE void native_first(struct native_arena *a) {
   struct native_block *b = a->block;
   while (b && b->previous) b = b->previous;
   a->block = b;
@@ -275,6 +275,8 @@ SELDOM bool native_more_scratch(struct native_thread *r, uint64_t bytes) {
 NATIVE bool native_begin(struct native_thread *r) {
   const uint64_t scratch = (uint64_t)SCRATCH_PARTS * SCRATCH_PART;
   r->arena = &r->own;
+  r->outermost = r->innermost = NULL;
+  r->listed = 0;
   native_first(&r->own);
   native_return(r, (struct native_mark){r->own.block, r->own.at, NULL});
   while (r->used_arenas) {
@@ -283,11 +285,118 @@ NATIVE bool native_begin(struct native_thread *r) {
     s->next = r->free_arenas;
     r->free_arenas = s;
   }
-  return r->scratch_bytes >= scratch || native_more_scratch(r, scratch);
+  if (r->scratch_bytes >= scratch || native_more_scratch(r, scratch)) return true;
+  r->arena = NULL;
+  return false;
 }
 
-NATIVE inline bool native_enter(const struct native_thread *r) {
-  return (uintptr_t)__builtin_frame_address(0) > r->lowest && !*r->stops;
+/* Begins what a thread executes for another one, unless it has begun something of its own. */
+NATIVE bool native_begin_part(struct native_thread *r) {
+  return r->arena || native_begin(r);
+}
+
+/* ---- what is asked ---- */
+
+SELDOM bool native_answer(struct native_thread *r, uint32_t asks) {
+  if (asks & NATIVE_STOP) return false;
+  if (r->outermost) r->share(r);
+  return true;
+}
+
+NATIVE inline bool native_goes_on(struct native_thread *r) {
+  const uint32_t asks = __atomic_load_n(r->asks, __ATOMIC_RELAXED);
+  return LIKELY(asks == 0) || native_answer(r, asks);
+}
+
+NATIVE inline bool native_enter(struct native_thread *r) {
+  return (uintptr_t)__builtin_frame_address(0) > r->lowest && native_goes_on(r);
+}
+
+/* ---- work that others may take ---- */
+
+/* Declares work, which is not listed at first. However its function ends, parts that were given
+ * away have ended before: they read its frame. */
+#define AHEAD(type, name)                                                                      \
+  __attribute__((cleanup(native_leave))) struct type name;                                     \
+  name.ahead.listed = 0;                                                                       \
+  name.ahead.parts = NULL
+
+SELDOM void native_leave_parts(struct native_ahead *a) {
+  struct native_thread *r = a->of;
+  __atomic_fetch_or(r->asks, NATIVE_STOP, __ATOMIC_RELAXED);
+  for (struct native_part *p = a->parts, *next; p; p = next) {
+    next = p->next;
+    for (uint32_t k = 0; r->join(r, p) && k < a->result_count; k++)
+      if (p->results[k]) native_give(r, p->results[k]);
+    r->release(r->with, p, p->bytes);
+  }
+}
+
+NATIVE inline void native_leave(void *work) {
+  struct native_ahead *a = work;
+  if (a->listed) native_unlist(a);
+  if (a->parts) native_leave_parts(a);
+}
+
+/* Whether work is worth to be listed: somebody may take it, and has not got enough to choose.
+ */
+NATIVE inline bool native_lists(const struct native_thread *r) {
+  return r->listed < r->most_listed;
+}
+
+NATIVE inline void native_list(struct native_thread *r, struct native_ahead *a) {
+  a->of = r;
+  a->outer = r->innermost;
+  a->inner = NULL;
+  *(a->outer ? &a->outer->inner : &r->outermost) = a;
+  r->innermost = a;
+  r->listed++;
+  a->listed = true;
+}
+
+/* Takes the first part off, which has been joined. */
+NATIVE void native_drop(struct native_ahead *a) {
+  struct native_part *p = a->parts;
+  a->parts = p->next;
+  a->of->release(a->of->with, p, p->bytes);
+}
+
+/* Takes a result of the first part. */
+NATIVE inline struct native_pooled *native_part_result(struct native_ahead *a, uint32_t k) {
+  struct native_pooled *b = a->parts->results[k];
+  a->parts->results[k] = NULL;
+  return b;
+}
+
+/* Appends what the first part returns as its result k. Returns false without memory. */
+NATIVE bool native_append_part(struct native_ahead *a, uint32_t k, struct native_buffer *to,
+                               uint64_t size) {
+  struct native_pooled *b = native_part_result(a, k);
+  const bool good = native_append(a->of, to, b->buffer.at, b->buffer.n, size);
+  native_give(a->of, b);
+  return good;
+}
+
+/* A result of the first part as a buffer of this call, as native_pooled returns one. */
+NATIVE struct native_pooled *native_adopt(struct native_ahead *a, uint32_t k) {
+  struct native_pooled *b = native_part_result(a, k);
+  b->next = a->of->used_buffers;
+  a->of->used_buffers = b;
+  return b;
+}
+
+/* Appends the results of all parts of a batch call. */
+SELDOM bool native_join_parts(struct native_ahead *a, struct native_buffer *const *results,
+                              const uint8_t *sizes) {
+  while (a->parts) {
+    bool good = a->of->join(a->of, a->parts);
+    if (!good) return false;
+    for (uint32_t k = 0; k < a->result_count; k++)
+      good &= native_append_part(a, k, results[k], sizes[k]);
+    native_drop(a);
+    if (!good) return false;
+  }
+  return true;
 }
 
 /* ---- what is kept ---- */

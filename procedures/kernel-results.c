@@ -94,7 +94,7 @@ static void begin_reduction(const struct kernel_text *x, uint32_t k) {
   take_result(x, s->output, "segments");
   if (!in_blocks(x, s)) return;
   put_with(x->out, statement_type(s),
-           "$w *const t$0 = SCRATCH($w, $1), *const l$0 = t$0 + BLOCK;\n"
+           "$w *restrict const t$0 = SCRATCH($w, $1), *const l$0 = t$0 + BLOCK;\n"
            "$w one$0, *b$0 = &one$0;\n"
            "if (n > BLOCK) {\n"
            "b$0 = native_take(r, n / BLOCK + 1, sizeof *b$0);\n"
@@ -211,9 +211,10 @@ static void begin_pack(const struct kernel_text *x, uint32_t k) {
   const struct held *d = kept_segments(x, s, FORM_SEGMENTS);
   take_result(x, s->output, "n");
   put(x->out, "uint64_t k$0 = 0;\n", s->output);
-  if (!x->single) put(x->out, "INT *const f$0 = SCRATCH(INT, $1);\n", k, take_scratch(x));
+  if (!x->single)
+    put(x->out, "INT *restrict const f$0 = SCRATCH(INT, $1);\n", k, take_scratch(x));
   if (!x->single && packed_param(x, s) == SUPEROP_NONE)
-    put_with(x->out, statement_type(s), "$w *const t$0 = SCRATCH($w, $1);\n", k,
+    put_with(x->out, statement_type(s), "$w *restrict const t$0 = SCRATCH($w, $1);\n", k,
              take_scratch(x));
   if (d)
     put(x->out,

@@ -24,7 +24,7 @@ void print_carry(const struct kernel_text *x, uint32_t k) {
 void print_while(const struct kernel_text *x, uint32_t k) {
   put(x->out,
       "if (!v$0) break;\n"
-      "if ((++rounds & 4095) == 0 && *r->stops) return 0;\n",
+      "if ((++rounds & 4095) == 0 && !native_goes_on(r)) return 0;\n",
       x->k->statements[k].operands[0]);
 }
 

@@ -7,6 +7,9 @@
  * buffers, where the caller wants them; a caller that needs a result itself takes a buffer from
  * a pool, and gives it back.
  *
+ * Threads may share the work of a call: one *lists* what it will do later, and another one that
+ * has nothing to do gets a part of that (struct native_ahead).
+ *
  * Native code that cannot go on - a check fails, memory runs out, calls are too deep, somebody
  * asks for the end - *gives up*: it returns false, and has had no effect. Whoever called it
  * executes the instances in another way, which reports.
@@ -58,25 +61,63 @@ struct native_spare {
   struct native_spare *next; /* among those that are free, or in use */
 };
 
+/* Work that a thread has listed: instances next .. last - 1 of a batch call that it executes,
+ * or a call that it will make, which is one instance. It lies in the frame of who does the
+ * work, and begins a struct with the arguments. Only its thread changes it. */
+struct native_ahead {
+  struct native_thread *of;
+  struct native_ahead *outer, *inner; /* others that are listed */
+  bool listed;
+  uint64_t next, last;
+  struct native_part *parts; /* that were given away, in the order of their instances */
+  uint32_t result_count;     /* vectors that a part returns */
+  /* Executes instances of it on any thread, which appends what they return to these buffers. */
+  bool (*run)(struct native_thread *, struct native_ahead *, uint64_t first, uint64_t last,
+              struct native_pooled *const *results);
+};
+
+/* Instances that another thread may execute. Whoever has listed them joins the part: then they
+ * have been executed, and the buffers are the joining thread's. */
+struct native_part {
+  struct native_part *next;
+  uint64_t bytes; /* of its memory, which who joins it releases */
+  struct native_ahead *of;
+  uint64_t first, last;
+  struct native_pooled **results;
+};
+
+/* What native code is asked for: the bits of a thread's `asks`. */
+enum {
+  NATIVE_STOP = 1, /* to give up */
+  NATIVE_SHARE = 2 /* for work */
+};
+
 /* What a thread keeps between calls of native code. All is zero at first, but for the last
  * members, which the back end sets. native_free frees what it holds. */
 struct native_thread {
-  struct native_arena own, *arena; /* the first one, and the present one; NULL: own */
+  struct native_arena own, *arena; /* the first one, and the present one; NULL: it is idle */
   struct native_pooled *free_buffers, *used_buffers;
   struct native_spare *free_arenas, *used_arenas;
   void *scratch; /* what a loop needs until it ends: parts of it (functions.h) */
   uint64_t scratch_bytes;
-  uintptr_t lowest;           /* calls whose frame is below this address of the stack give up */
-  const volatile bool *stops; /* whether to give up; asked at every call */
+  uintptr_t lowest; /* calls whose frame is below this address of the stack give up */
+  uint32_t *asks;   /* looked at in every call; any thread may change it */
+  /* Listed work. `most_listed` is 0 if nobody would take it. */
+  struct native_ahead *outermost, *innermost;
+  uint32_t listed, most_listed;
   /* Functions of the back end. `allocate` returns memory aligned to 64 bytes, or NULL. `rank`
    * gives the ranks of n elements as INTs, `sort` the elements in order; both are stable,
    * ascending or descending, as the operations RANK and SORT do for one segment. They return
-   * false without memory. */
+   * false without memory. `share` may make a part of the outermost work of the thread, which
+   * has some. `join` executes a part, or waits until it has been executed; false: it has given
+   * up. */
   void *with;
   void *(*allocate)(void *with, uint64_t bytes);
   void (*release)(void *with, void *, uint64_t bytes);
   bool (*rank)(void *with, bool is_float, bool down, const void *x, uint64_t n, void *ranks);
   bool (*sort)(void *with, bool is_float, bool down, const void *x, uint64_t n, void *sorted);
+  void (*share)(struct native_thread *);
+  bool (*join)(struct native_thread *, struct native_part *);
 };
 
 /* An entry of native code: executes instances first .. last - 1 of a batch call. Parameters and
@@ -84,6 +125,39 @@ struct native_thread {
  * ir_instances (ir/ir.h). What each instance returns is appended to results[k]. */
 typedef bool native_entry(struct native_thread *, uint64_t first, uint64_t last,
                           const struct native_value *params, struct native_buffer *results);
+
+/* ---- listed work ---- */
+
+static inline void native_unlist(struct native_ahead *a) {
+  struct native_thread *r = a->of;
+  *(a->outer ? &a->outer->inner : &r->outermost) = a->inner;
+  *(a->inner ? &a->inner->outer : &r->innermost) = a->outer;
+  r->listed--;
+  a->listed = false;
+}
+
+/* Makes a part of the last half of listed work, in memory that is given. Work of which nothing
+ * is left is not listed any more. */
+static inline void native_divide(struct native_ahead *a, struct native_part *part,
+                                 uint64_t bytes, struct native_pooled **results) {
+  const uint64_t middle = a->next + (a->last - a->next) / 2;
+  *part = (struct native_part){.next = a->parts,
+                               .bytes = bytes,
+                               .of = a,
+                               .first = middle,
+                               .last = a->last,
+                               .results = results};
+  a->parts = part;
+  a->last = middle;
+  if (a->next == a->last) native_unlist(a);
+}
+
+/* ---- memory ---- */
+
+static inline void native_give(struct native_thread *r, struct native_pooled *b) {
+  b->next = r->free_buffers;
+  r->free_buffers = b;
+}
 
 static inline void native_free_arena(struct native_thread *r, struct native_arena *a) {
   struct native_block *b = a->block;

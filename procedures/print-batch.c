@@ -121,6 +121,58 @@ static void end_result(const struct batch_text *x, uint32_t i) {
     put(x->out, "if (y$0->n != before$0 + 1) return 0;\n", i);
 }
 
+/* ---- work that other threads may take ---- */
+
+/* The struct of a call's arguments, and what executes a part of its instances. */
+static void print_work(const struct batch_text *x, uint32_t lifted) {
+  put(x->out, "struct w$0 {\nstruct native_ahead ahead;\n", lifted);
+  for (uint32_t i = 0; i < x->f->param_count; i++)
+    put_with(x->out, type_of_kind(param_kind(x, i)),
+             is_descriptor(param_kind(x, i)) ? "const uint64_t *o$0;\nuint64_t c$0;\n"
+                                             : "const $w *x$0;\nuint64_t n$0;\n",
+             i);
+  put(x->out,
+      "};\n\n"
+      "static _Bool w$0_part(struct native_thread *r, struct native_ahead *ahead,\n"
+      "uint64_t first, uint64_t last, struct native_pooled *const *y) {\n"
+      "const struct w$0 *w = (const struct w$0 *)(const void *)ahead;\n"
+      "(void)w;\n"
+      "return native_begin_part(r) && f$0(r, first, last",
+      lifted);
+  for (uint32_t i = 0; i < x->f->param_count; i++)
+    put(x->out, is_descriptor(param_kind(x, i)) ? ", w->o$0, w->c$0" : ", w->x$0, w->n$0", i);
+  for (uint32_t i = 0; i < x->f->result_count; i++) put(x->out, ", &y[$0]->buffer", i);
+  fputs(");\n}\n\n", x->out);
+}
+
+static void list_work(const struct batch_text *x, uint32_t lifted) {
+  put(x->out,
+      "AHEAD(w$0, w);\n"
+      "w.ahead.last = last;\n"
+      "if (last - first > 1 && native_lists(r)) {\n"
+      "w.ahead.next = first;\n"
+      "w.ahead.run = w$0_part;\n"
+      "w.ahead.result_count = $1;\n",
+      lifted, x->f->result_count);
+  for (uint32_t i = 0; i < x->f->param_count; i++)
+    put(x->out,
+        is_descriptor(param_kind(x, i)) ? "w.o$0 = o$0;\nw.c$0 = c$0;\n"
+                                        : "w.x$0 = x$0;\nw.n$0 = n$0;\n",
+        i);
+  fputs("native_list(r, &w.ahead);\n}\n", x->out);
+}
+
+static void join_parts(const struct batch_text *x) {
+  fputs("return !w.ahead.parts || native_join_parts(&w.ahead,\n"
+        "(struct native_buffer *[]){NULL",
+        x->out);
+  for (uint32_t i = 0; i < x->f->result_count; i++) put(x->out, ", y$0", i);
+  fputs("} + 1, (const uint8_t[]){0", x->out);
+  for (uint32_t i = 0; i < x->f->result_count; i++)
+    put_with(x->out, result_type(x->f, i), ", sizeof($w)", i);
+  fputs("} + 1);\n", x->out);
+}
+
 /* ---- all instances ---- */
 
 static void print_instance(const struct batch_text *x) {
@@ -136,13 +188,20 @@ static void print_instance(const struct batch_text *x) {
 
 void print_batch(struct procedures_text *t, uint32_t lifted) {
   const struct batch_text x = batch_of(t, lifted);
+  print_work(&x, lifted);
   print_batch_head(t, lifted);
   fputs(" {\n", x.out);
   take_results(&x);
   for (uint32_t i = 0; i < x.f->param_count; i++) require_shared(&x, i);
-  fputs("for (uint64_t k = first; k < last; k++) {\n", x.out);
+  list_work(&x, lifted);
+  fputs("for (uint64_t k = first; k < w.ahead.last; k++) {\n"
+        "w.ahead.next = k + 1;\n"
+        "if (w.ahead.listed && k + 1 == w.ahead.last) native_unlist(&w.ahead);\n",
+        x.out);
   print_instance(&x);
-  fputs("}\nreturn 1;\n}\n\n", x.out);
+  fputs("}\n", x.out);
+  join_parts(&x);
+  fputs("}\n\n", x.out);
 }
 
 void print_entry(struct procedures_text *t, uint32_t lifted) {

@@ -45,18 +45,30 @@ static void print_binding(const struct function_text *x, const struct ir_binding
 
 void print_bindings(const struct function_text *x, const struct ir_block *block,
                     uint32_t count) {
-  for (uint32_t k = 0; k < count; k++) print_binding(x, &block->bindings[k]);
+  const uint32_t first = first_recursive_call(x, block, count);
+  for (uint32_t k = 0; k < count; k++) {
+    if (k == first) list_calls(x, block, first, count);
+    print_binding(x, &block->bindings[k]);
+  }
 }
 
 /* ---- a function ---- */
 
-void print_head(struct procedures_text *t, uint32_t number) {
+void print_params(struct procedures_text *t, uint32_t number) {
   static const char *const params[] = {
       [FORM_SCALAR] = ", $w x$0",
       [FORM_VECTOR] = ", const $w *x$0, uint64_t n$0",
       [FORM_ONE] = ", uint64_t n$0",
       [FORM_SEGMENTS] = ", const uint64_t *o$0, uint64_t c$0",
   };
+  const struct ir_function *f = &t->program->functions[number];
+  for (uint32_t i = 0; i < f->param_count; i++) {
+    const ir_var v = f->params[i];
+    put_with(t->out, type_of_kind(f->vars[v]), params[t->forms[number].of[v]], v);
+  }
+}
+
+void print_head(struct procedures_text *t, uint32_t number) {
   static const char *const results[] = {
       [FORM_SCALAR] = ", $w *y$0",
       [FORM_VECTOR] = ", struct native_buffer *y$0",
@@ -66,10 +78,7 @@ void print_head(struct procedures_text *t, uint32_t number) {
   const struct ir_function *f = &t->program->functions[number];
   const struct forms *forms = &t->forms[number];
   put(t->out, "HOT static _Bool p$0(struct native_thread *r", number);
-  for (uint32_t i = 0; i < f->param_count; i++) {
-    const ir_var v = f->params[i];
-    put_with(t->out, type_of_kind(f->vars[v]), params[forms->of[v]], v);
-  }
+  print_params(t, number);
   for (uint32_t i = 0; i < f->result_count; i++)
     put_with(t->out, type_of_kind(f->result_kinds[i]), results[forms->results[i]], i);
   fputs(")", t->out);
@@ -90,6 +99,7 @@ void print_procedure(struct procedures_text *t, uint32_t number) {
                             .forms = &t->forms[number],
                             .number = number,
                             .loops = calls_itself_last(f->body, number)};
+  x.listed = arena_alloc(t->arena, f->var_count + 1);
   find_returned(&x);
   fprintf(t->out, "/* %s */\n", f->name->text);
   print_head(t, number);

@@ -73,6 +73,8 @@ struct procedures_text {
   const struct ir_program *program;
   struct forms *forms; /* of every function */
   bool *printed;       /* of every function: it is in the text */
+  const bool *repeats; /* of every function: calls may lead to itself, or to one that does */
+  bool *shares;        /* of every function that has been printed: threads may share a call */
   uint32_t scratch;    /* parts of scratch memory that it needs (functions.h) */
   struct text whole, functions;
   FILE *out; /* of the functions */
@@ -93,7 +95,19 @@ struct function_text {
   bool loops;                   /* it has calls of itself that are rounds of a loop */
   uint32_t *returned;           /* of every variable: `append` of struct held */
   const struct placed **placed; /* of every variable: where its call appends it; or NULL */
+  bool *listed; /* of every variable: the call whose first result it is may have been given away
+                 */
 };
+
+/* ---- which functions call which: call-graph.c ---- */
+
+/* The function that a call executes: the procedure, of a lifted one; or IR_NO_PROCEDURE. */
+uint32_t callee_of(const struct ir_program *, const struct ir_binding *);
+/* Returns, of every wanted function, whether it leads to a function that calls may lead to
+ * again. */
+const bool *find_repeating(struct arena *, const struct ir_program *, const bool *wanted);
+/* Marks the wanted functions that lead to marked ones. */
+void mark_callers(const struct ir_program *, const bool *wanted, bool *marks);
 
 /* ---- variables, by how they are held: held.c ---- */
 
@@ -150,6 +164,10 @@ static inline bool is_descriptor(const struct ir_kind *kind) {
 const char *type_of_kind(const struct ir_kind *);
 /* Writes the head of a function, pF, up to the parenthesis that closes its parameters. */
 void print_head(struct procedures_text *, uint32_t function);
+/* Writes the parameters of a function, each behind a comma. */
+void print_params(struct procedures_text *, uint32_t function);
+/* Writes what lists a call of a function, and makes it for another thread: function-work.c. */
+void print_call_work(struct procedures_text *, uint32_t function);
 void print_procedure(struct procedures_text *, uint32_t function);
 /* Writes a variable of a function as an argument of this form. */
 void print_argument(FILE *, const struct ir_kind *, ir_var, enum form has, enum form wanted);

@@ -23,12 +23,6 @@ static bool is_plain(const struct ir_kind *kind) {
          kind->tag == IR_SEGDES;
 }
 
-/* The function that a call executes: the procedure, of a lifted one. */
-static uint32_t callee_of(const struct ir_program *program, const struct ir_binding *b) {
-  const struct ir_function *callee = &program->functions[b->as.callee];
-  return callee->instances ? ir_procedure(callee) : b->as.callee;
-}
-
 enum { PRINTED_CONSTANT_MOST = 4096 };
 
 static bool may_print_binding(const struct choosing *x, const struct ir_function *f,
@@ -108,48 +102,12 @@ static void choose(struct choosing *x) {
   for (uint32_t f = 0; f < count; f++) x->wanted[f] = x->wanted[f] && !x->fails[f];
 }
 
-/* ---- straight ones ---- */
-
-enum visit { NOT_VISITED, BEING_VISITED, VISITED };
-
-struct straightening {
-  const struct ir_program *program;
-  uint8_t *visits; /* of every function: enum visit */
-  bool *repeats;   /* of every function: a call leads to a function that is being executed */
-};
-
-static bool function_repeats(struct straightening *s, uint32_t f);
-
-static bool block_repeats(struct straightening *s, const struct ir_block *block) {
-  bool repeats = false;
-  for (uint32_t k = 0; k < block->count; k++) {
-    const struct ir_binding *b = &block->bindings[k];
-    if (b->form == IR_CALL) repeats |= function_repeats(s, callee_of(s->program, b));
-    if (b->form != IR_IF) continue;
-    repeats |= block_repeats(s, b->as.arms.then);
-    repeats |= block_repeats(s, b->as.arms.otherwise);
-  }
-  return repeats;
-}
-
-static bool function_repeats(struct straightening *s, uint32_t f) {
-  if (s->visits[f] == BEING_VISITED) return true;
-  if (s->visits[f] == VISITED) return s->repeats[f];
-  s->visits[f] = BEING_VISITED;
-  s->repeats[f] = block_repeats(s, s->program->functions[f].body);
-  s->visits[f] = VISITED;
-  return s->repeats[f];
-}
-
-static const bool *find_straight(struct arena *arena, const struct ir_program *program,
-                                 const bool *wanted) {
-  const uint32_t count = program->function_count;
-  struct straightening s = {program, arena_alloc(arena, count + 1),
-                            arena_alloc(arena, count + 1)};
-  bool *straight = arena_alloc(arena, count + 1);
+static const bool *find_straight(const struct procedures_text *t) {
+  const uint32_t count = t->program->function_count;
+  bool *straight = arena_alloc(t->arena, count + 1);
   for (uint32_t f = 0; f < count; f++) {
-    const uint32_t p = ir_procedure(&program->functions[f]);
-    straight[f] = p != IR_NO_PROCEDURE && wanted[p] && !function_repeats(&s, p);
+    const uint32_t p = ir_procedure(&t->program->functions[f]);
+    straight[f] = p != IR_NO_PROCEDURE && t->printed[p] && !t->repeats[p];
   }
   return straight;
 }
@@ -191,6 +149,9 @@ static void print_functions(struct procedures_text *t) {
   const uint32_t count = t->program->function_count;
   for (uint32_t k = 0; k < t->program->superop_count; k++) print_combination_function(t, k);
   print_heads(t);
+  for (uint32_t f = 0; f < count; f++) {
+    if (t->printed[f] && t->repeats[f]) print_call_work(t, f);
+  }
   for (uint32_t f = 0; f < count; f++) {
     if (t->printed[f]) print_procedure(t, f);
   }
@@ -252,7 +213,7 @@ static uint32_t size_of(uint32_t size, uint32_t less) {
 
 /* The procedure of function f, with these sizes of parameters and results. */
 static const struct cvl_procedure *description(struct arena *arena, const struct ir_function *f,
-                                               const char *entry, bool brief,
+                                               const char *entry, bool shares,
                                                const uint32_t *params,
                                                const uint32_t *results) {
   struct cvl_procedure *p = arena_alloc(arena, sizeof *p);
@@ -267,30 +228,33 @@ static const struct cvl_procedure *description(struct arena *arena, const struct
                               .result_kinds = result_kinds,
                               .params = params,
                               .results = results,
-                              .brief = brief};
+                              .shares = shares};
   return p;
 }
 
-static const struct cvl_procedure *describe(struct arena *arena,
-                                            const struct ir_program *program, uint32_t lifted) {
-  const struct ir_function *l = &program->functions[lifted];
-  const struct ir_function *f = &program->functions[ir_procedure(l)];
+static const struct cvl_procedure *describe(const struct procedures_text *t, uint32_t lifted) {
+  struct arena *arena = t->arena;
+  const struct ir_function *l = &t->program->functions[lifted];
+  const uint32_t procedure = ir_procedure(l);
+  const struct ir_function *f = &t->program->functions[procedure];
   uint32_t *params = arena_alloc(arena, (f->param_count + 1) * sizeof *params);
   uint32_t *results = arena_alloc(arena, (f->result_count + 1) * sizeof *results);
   for (uint32_t i = 0; i < f->param_count; i++)
     params[i] = size_of(l->instances->params[i + 1], 1);
   for (uint32_t i = 0; i < f->result_count; i++)
     results[i] = size_of(l->instances->results[i], 0);
-  return description(arena, f, arena_printf(arena, "entry%u", lifted), false, params, results);
+  return description(arena, f, arena_printf(arena, "entry%u", lifted), t->shares[procedure],
+                     params, results);
 }
 
-static const struct cvl_procedure *describe_entry(struct arena *arena,
-                                                  const struct ir_program *program) {
-  const struct ir_function *f = &program->functions[program->entry];
+static const struct cvl_procedure *describe_entry(const struct procedures_text *t) {
+  struct arena *arena = t->arena;
+  const uint32_t entry = t->program->entry;
+  const struct ir_function *f = &t->program->functions[entry];
   const uint32_t most = f->param_count > f->result_count ? f->param_count : f->result_count;
   uint32_t *shared = arena_alloc(arena, (most + 1) * sizeof *shared);
   for (uint32_t i = 0; i < most; i++) shared[i] = CVL_PROCEDURE_SHARED;
-  return description(arena, f, "entry", true, shared, shared);
+  return description(arena, f, "entry", t->shares[entry], shared, shared);
 }
 
 static bool some_of(const bool *flags, uint32_t count) {
@@ -309,11 +273,14 @@ bool procedures_make(struct arena *arena, const struct ir_program *program,
   struct procedures_text t = {.arena = arena, .program = program, .printed = choosing.wanted};
   if (!some_of(t.printed, count)) return false;
   t.forms = find_forms(arena, program, t.printed);
+  t.repeats = find_repeating(arena, program, t.printed);
+  t.shares = arena_alloc(arena, count + 1);
   make_text(&t, out);
-  out->entry = t.printed[program->entry] ? describe_entry(arena, program) : NULL;
-  out->straight = find_straight(arena, program, t.printed);
+  mark_callers(program, t.printed, t.shares);
+  out->entry = t.printed[program->entry] ? describe_entry(&t) : NULL;
+  out->straight = find_straight(&t);
   out->of = arena_alloc(arena, (count + 1) * sizeof *out->of);
   for (uint32_t f = 0; f < count; f++)
-    if (is_native(&t, f)) out->of[f] = describe(arena, program, f);
+    if (is_native(&t, f)) out->of[f] = describe(&t, f);
   return true;
 }

@@ -10,7 +10,7 @@ struct procedures {
   const char *text; /* C, with an entry for each */
   size_t length;
   const struct cvl_procedure **of; /* of every function: its procedure, or NULL */
-  /* The entry function for its arguments, which are SHARED, as one brief instance; or NULL. */
+  /* The entry function for its arguments, which are SHARED, as one instance; or NULL. */
   const struct cvl_procedure *entry;
   /* Of every function: its procedure does not call itself, not even through others, and has no
    * loop. Then all instances at once are about as fast, or faster. NULL: none is so. */

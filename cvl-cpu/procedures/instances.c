@@ -6,7 +6,8 @@
 #include <string.h>
 
 enum {
-  RANGES_EACH = 8,      /* ranges for each thread, so that threads end together */
+  SHARED_RANGES = 4,    /* ranges for each thread where they share the work of instances */
+  RANGES_EACH = 8,      /* else: ranges for each thread, so that threads end together */
   RANGE_MOST = 1 << 20, /* weight of a range: the caller looks about between two of them */
   HEAVY_PART = 1        /* of a thread's part of the work: more in one instance is heavy */
 };
@@ -58,17 +59,28 @@ static bool is_balanced(const struct cvl_procedure *p, const struct cvl_value *o
 bool procedure_suits(struct cvl_context *c, const struct cvl_procedure *p, uint64_t instances,
                      const struct cvl_value *operands) {
   const uint64_t weight = procedure_weight(p, operands, instances);
-  if (weight <= tuned(c, PROCEDURE_FEW)) return true;
+  if (p->shares || weight <= tuned(c, PROCEDURE_FEW)) return true;
   return is_balanced(p, operands, instances, weight / (HEAVY_PART * pool_threads(c->pool)));
 }
 
 /* ---- ranges ---- */
 
-uint64_t procedure_ranges(const struct cvl_context *c, uint64_t instances, uint64_t weight) {
+/* Below this many seconds threads are not woken. */
+static const double least_shared = 50e-6;
+
+bool procedure_is_shared(const struct cvl_context *c, const struct cvl_procedure *p,
+                         uint64_t weight, double expected) {
+  if (!p->shares || pool_threads(c->pool) == 1) return false;
+  return expected > 0 ? expected >= least_shared : weight > tuned(c, PROCEDURE_SERIAL);
+}
+
+uint64_t procedure_ranges(const struct cvl_context *c, const struct cvl_procedure *p,
+                          uint64_t instances, uint64_t weight) {
   const unsigned threads = pool_threads(c->pool);
+  const uint64_t each = p->shares ? SHARED_RANGES : RANGES_EACH;
   if (weight <= tuned(c, PROCEDURE_SERIAL)) return 1;
   uint64_t ranges = weight / RANGE_MOST + 1;
-  if (threads > 1 && ranges < RANGES_EACH * threads) ranges = RANGES_EACH * threads;
+  if (threads > 1 && ranges < each * threads) ranges = each * threads;
   return ranges < instances ? ranges : instances;
 }
 

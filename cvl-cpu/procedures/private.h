@@ -3,6 +3,7 @@
  *
  *    code.c       the code of a program: compiled, loaded, looked up
  *    workers.c    what threads keep for native code, and its functions
+ *    scheduler.c  shares the work of instances between threads
  *    watch.c      ends native code that takes long, when somebody asks
  *    instances.c  operands as native code reads them, and ranges of instances
  *    run.c        a batch call from its operands to its results
@@ -33,7 +34,8 @@ struct procedure_worker {
   struct cvl_context *c;
   void *room; /* of ranking and sorting */
   uint64_t room_bytes;
-  uint64_t held;     /* bytes that native code has allocated and not released */
+  struct procedure_scheduler *scheduler; /* of the present call */
+  uintptr_t helps_above; /* a deeper frame that waits executes no other work meanwhile */
   pthread_t thread;  /* the thread to whose stack native.lowest belongs ... */
   bool stack_is_set; /* ... if it is set */
 };
@@ -41,6 +43,7 @@ struct procedure_worker {
 /* The workers of a context, one for each thread of its pool. */
 struct procedure_workers {
   pthread_mutex_t lock; /* held during a batch call */
+  _Atomic uint64_t held; /* bytes that native code has allocated and not released */
   unsigned count;
   struct procedure_worker of[];
 };
@@ -51,24 +54,53 @@ struct procedure_workers *procedure_workers_begin(struct cvl_context *);
 void procedure_workers_end(struct procedure_workers *, bool gave_up);
 /* Frees them. For a context that is closed, or a sub-context that is freed. */
 void procedure_workers_free(struct cvl_context *);
-/* Prepares a worker for a call of native code by the calling thread, which gives up once *stops
- * is set. */
-void procedure_worker_begin(struct procedure_worker *, const volatile bool *stops);
+/* Prepares a worker for a call of native code by the calling thread. */
+void procedure_worker_begin(struct procedure_worker *);
 /* Takes an empty buffer from the worker's pool, perhaps with room; NULL: no memory. Gives one
  * back. Only one thread at a time may use a worker. */
 struct native_pooled *procedure_take_buffer(struct procedure_worker *);
 void procedure_give_buffer(struct procedure_worker *, struct native_pooled *);
+
+/* ---- scheduler.c ---- */
+
+struct part;
+
+/* What the threads of a batch call share. */
+struct procedure_scheduler {
+  pthread_mutex_t lock;
+  pthread_cond_t changed;
+  uint32_t asks;        /* what native code looks at: atomic */
+  uint32_t changes;     /* atomic; changed with the lock */
+  uint32_t most_listed; /* of every thread's work; 0: nothing is shared */
+  unsigned waiting;     /* threads that want work */
+  unsigned sleeping;    /* threads that wait, and do not look any more */
+  struct part *offered; /* the oldest first */
+  unsigned offered_count;
+  uint64_t ranges; /* that have not ended; until then there may be work */
+};
+/* most_listed is 0 for one thread. Returns false if the system refuses. */
+bool scheduler_init(struct procedure_scheduler *, unsigned threads, uint64_t ranges);
+void scheduler_end(struct procedure_scheduler *);
+/* Makes a worker one of the call. */
+void scheduler_adopt(struct procedure_scheduler *, struct procedure_worker *);
+/* All native code of the call is to give up. Any thread may say so, and ask. */
+void scheduler_stop(struct procedure_scheduler *);
+bool scheduler_stops(const struct procedure_scheduler *);
+void scheduler_range_done(struct procedure_scheduler *);
+/* Executes work of others until all ranges have ended. */
+void scheduler_help(struct procedure_scheduler *, struct procedure_worker *);
 
 /* ---- watch.c ---- */
 
 /* A batch call that is to end when the context is asked to. */
 struct procedure_watched {
   struct procedure_watched *next;
-  _Atomic bool *stops; /* set when it is to end */
-  _Atomic bool asked;  /* whether somebody has asked for that */
-  bool brief;          /* it is to end after some periods of the watch: */
-  unsigned periods;    /* that it has seen */
+  struct procedure_scheduler *scheduler;
+  _Atomic bool asked; /* whether somebody has asked for the end */
+  uint64_t periods;   /* of the watch that it may still take; 0: any time */
 };
+/* Returns the number of periods that last so long; 0: any time. */
+uint64_t procedure_watch_periods(double seconds);
 /* Makes the watch of a context. */
 void procedure_watch_new(struct cvl_context *);
 void procedure_watch_free(struct cvl_context *);
@@ -85,7 +117,12 @@ uint64_t procedure_weight(const struct cvl_procedure *, const struct cvl_value *
 bool procedure_suits(struct cvl_context *, const struct cvl_procedure *, uint64_t instances,
                      const struct cvl_value *operands);
 /* Returns how many ranges the instances are executed in: one for little work. */
-uint64_t procedure_ranges(const struct cvl_context *, uint64_t instances, uint64_t weight);
+uint64_t procedure_ranges(const struct cvl_context *, const struct cvl_procedure *,
+                          uint64_t instances, uint64_t weight);
+/* Whether threads share the work of single instances, which is expected to take so long, in
+ * seconds; 0: that is not known. */
+bool procedure_is_shared(const struct cvl_context *, const struct cvl_procedure *,
+                         uint64_t weight, double expected);
 /* Sets firsts[0 .. ranges] to the first instances of ranges of about equal weight. */
 void procedure_cut(const struct cvl_procedure *, const struct cvl_value *operands,
                    uint64_t instances, uint64_t ranges, uint64_t *firsts);
@@ -103,7 +140,7 @@ void procedure_unbind(struct cvl_context *, const struct procedure_operands *);
 /* ---- run.c ---- */
 
 bool procedure_run(struct cvl_context *, uint64_t site, struct cvl_procedure_code *,
-                   const struct cvl_procedure *, uint64_t instances,
+                   const struct cvl_procedure *, struct cvl_procedure_time, uint64_t instances,
                    const struct cvl_value *operands, struct cvl_value *results, bool *done);
 
 #endif

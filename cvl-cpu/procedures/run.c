@@ -1,6 +1,6 @@
-/* run.c - a batch call by native code. Threads take ranges of the instances. What the instances
- * of a range return is in buffers of the thread; the buffers of all ranges are then laid one
- * behind the other.
+/* run.c - a batch call by native code. Threads take ranges of the instances, and then parts of
+ * what others have begun (scheduler.c). What the instances of a range return is in buffers of
+ * the thread; the buffers of all ranges are then laid one behind the other.
  *
  * If a range gives up, the others end soon, and everything is dropped. That is no fault, and
  * neither is a lack of memory: the caller has another way.
@@ -23,7 +23,9 @@ struct run {
   struct native_buffer *scratch;  /* as native code gets them: for each range, each result */
   void *memory;                   /* of these arrays */
   uint64_t bytes;
-  _Atomic bool stops; /* all ranges are to end */
+  bool shared; /* threads share the work of single instances */
+  struct cvl_procedure_time time;
+  struct procedure_scheduler scheduler;
 };
 
 static struct native_pooled **buffers_of(const struct run *r, uint64_t range) {
@@ -82,22 +84,45 @@ static void run_range(struct run *r, uint64_t range, unsigned worker) {
   struct procedure_worker *w = &r->workers->of[worker];
   const struct native_value *values = r->operands.values;
   r->owners[range] = worker;
-  procedure_worker_begin(w, (const volatile bool *)(void *)&r->stops);
+  procedure_worker_begin(w);
+  scheduler_adopt(&r->scheduler, w);
   bool good = range_begin(r, range, w);
   if (good) {
     good = r->entry(&w->native, r->firsts[range], r->firsts[range + 1], values,
                     r->scratch + range * r->of->result_count);
     range_end(r, range);
   }
-  if (!good) atomic_store(&r->stops, true);
+  if (!good) scheduler_stop(&r->scheduler);
+}
+
+static void help(struct run *r, unsigned worker) {
+  struct procedure_worker *w = &r->workers->of[worker];
+  procedure_worker_begin(w);
+  scheduler_adopt(&r->scheduler, w);
+  scheduler_help(&r->scheduler, w);
 }
 
 static void run_ranges(void *arg, uint64_t first, uint64_t last, unsigned worker) {
   struct run *r = arg;
   for (uint64_t range = first; range < last; range++) {
-    if (atomic_load(&r->stops)) return;
-    run_range(r, range, worker);
+    if (!scheduler_stops(&r->scheduler)) run_range(r, range, worker);
+    scheduler_range_done(&r->scheduler);
   }
+}
+
+/* Where work is shared, a thread that finds no range helps others. */
+static void run_ranges_or_help(void *arg, uint64_t first, uint64_t last, unsigned worker) {
+  struct run *r = arg;
+  if (first < r->ranges)
+    run_ranges(arg, first, last, worker);
+  else
+    help(r, worker);
+}
+
+static bool run_in_threads(struct run *r) {
+  struct pool *pool = r->c->pool;
+  if (!r->shared) return pool_for(pool, r->ranges, 1, run_ranges, r);
+  return pool_for_in_order(pool, r->ranges + pool_threads(pool), 1, run_ranges_or_help, r);
 }
 
 /* ---- results ---- */
@@ -212,12 +237,13 @@ static void give_buffers(const struct run *r) {
 
 /* Executes all ranges. Returns false if some gave up, or after a fault. */
 static bool run_all(struct run *r) {
-  struct procedure_watched watched = {.stops = &r->stops, .brief = r->of->brief};
+  struct procedure_watched watched = {.scheduler = &r->scheduler,
+                                      .periods = procedure_watch_periods(r->time.most)};
   procedure_watch_begin(r->c, &watched);
-  const bool all = pool_for(r->c->pool, r->ranges, 1, run_ranges, r);
+  const bool all = run_in_threads(r);
   procedure_watch_end(r->c, &watched);
   if (!all_done(r->c, r->site, all && !atomic_load(&watched.asked))) return false;
-  return !atomic_load(&r->stops);
+  return !scheduler_stops(&r->scheduler);
 }
 
 static bool run_with_workers(struct run *r, struct cvl_value *results) {
@@ -225,7 +251,15 @@ static bool run_with_workers(struct run *r, struct cvl_value *results) {
   if (!r->workers) return false;
   const bool good = run_all(r) && make_results(r, results);
   give_buffers(r);
-  procedure_workers_end(r->workers, atomic_load(&r->stops));
+  procedure_workers_end(r->workers, scheduler_stops(&r->scheduler));
+  return good;
+}
+
+static bool run_scheduled(struct run *r, struct cvl_value *results) {
+  if (!scheduler_init(&r->scheduler, r->shared ? pool_threads(r->c->pool) : 1, r->ranges))
+    return false;
+  const bool good = run_with_workers(r, results);
+  scheduler_end(&r->scheduler);
   return good;
 }
 
@@ -234,22 +268,25 @@ static bool run_bound(struct run *r, uint64_t instances, const struct cvl_value 
   if (!procedure_bind(r->c, r->site, r->of, operands, &r->operands)) return false;
   const bool allocated = run_allocate(r);
   if (allocated) procedure_cut(r->of, operands, instances, r->ranges, r->firsts);
-  const bool good = allocated && run_with_workers(r, results);
+  const bool good = allocated && run_scheduled(r, results);
   if (allocated) scratch_free(r->c, r->memory, r->bytes);
   procedure_unbind(r->c, &r->operands);
   return good;
 }
 
 bool procedure_run(struct cvl_context *c, uint64_t site, struct cvl_procedure_code *code,
-                   const struct cvl_procedure *of, uint64_t instances,
-                   const struct cvl_value *operands, struct cvl_value *results, bool *done) {
+                   const struct cvl_procedure *of, struct cvl_procedure_time time,
+                   uint64_t instances, const struct cvl_value *operands,
+                   struct cvl_value *results, bool *done) {
   const struct cvl_error before = c->error;
   const uint64_t weight = procedure_weight(of, operands, instances);
   struct run r = {.c = c,
                   .site = site,
                   .of = of,
                   .entry = procedure_native_entry(code, of),
-                  .ranges = procedure_ranges(c, instances, weight)};
+                  .ranges = procedure_ranges(c, of, instances, weight),
+                  .shared = procedure_is_shared(c, of, weight, time.expected),
+                  .time = time};
   *done = r.entry && instances > 0 && run_bound(&r, instances, operands, results);
   if (*done) return true;
   if (c->error.kind == CVL_E_STOPPED) return false;

@@ -11,7 +11,7 @@
 
 #include "base/signals.h"
 
-enum { PERIOD_NS = 10000000, IDLE_PERIODS = 50, BRIEF_PERIODS = 2 };
+enum { PERIOD_NS = 10000000, IDLE_PERIODS = 50 };
 
 struct procedure_watch {
   struct heap *heap;
@@ -23,14 +23,18 @@ struct procedure_watch {
   bool sleeps, quit;
 };
 
-/* Asks, if there is a call. A request is for all that are being executed. Brief ones end after
- * some periods in any case. */
+uint64_t procedure_watch_periods(double seconds) {
+  return seconds > 0 ? 1 + (uint64_t)(seconds * 1e9 / PERIOD_NS) : 0;
+}
+
+/* Asks, if there is a call. A request is for all that are being executed. Some end after a time
+ * in any case. */
 static void watch_look(struct procedure_watch *w) {
   const bool asks = w->calls && w->stop.asks && w->stop.asks(w->stop.with);
   for (struct procedure_watched *call = w->calls; call; call = call->next) {
-    const bool late = call->brief && ++call->periods > BRIEF_PERIODS;
+    const bool late = call->periods > 0 && --call->periods == 0;
     if (asks) atomic_store(&call->asked, true);
-    if (asks || late) atomic_store(call->stops, true);
+    if (asks || late) scheduler_stop(call->scheduler);
   }
 }
 

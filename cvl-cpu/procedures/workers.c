@@ -13,8 +13,8 @@ enum {
   /* Bytes of stack that calls may take, and that are left to others. */
   STACK_MOST = 16 << 20,
   STACK_LEFT = 256 << 10,
-  /* What a thread may keep between batch calls. */
-  KEPT_BYTES = 64 << 20
+  /* What the workers may keep between batch calls, for each thread. */
+  KEPT_BYTES = 256 << 20
 };
 
 /* ---- memory ---- */
@@ -31,7 +31,7 @@ static void *worker_allocate(void *with, uint64_t bytes) {
   struct allocated *a = memory_take_apart(w->c->memory, sizeof *a + bytes);
   if (!a) return NULL;
   a->bytes = sizeof *a + bytes;
-  w->held += a->bytes;
+  atomic_fetch_add_explicit(&w->c->workers->held, a->bytes, memory_order_relaxed);
   return a->block;
 }
 
@@ -40,17 +40,15 @@ static void worker_release(void *with, void *block, uint64_t bytes) {
   (void)bytes;
   if (!block) return;
   struct allocated *a = (void *)((char *)block - offsetof(struct allocated, block));
-  w->held -= a->bytes;
+  atomic_fetch_sub_explicit(&w->c->workers->held, a->bytes, memory_order_relaxed);
   memory_give_apart(w->c->memory, a, a->bytes);
 }
 
-static bool worker_free(struct procedure_worker *w) {
-  const bool any = w->held > 0;
+static void worker_free(struct procedure_worker *w) {
   native_free(&w->native);
   worker_release(w, w->room, 0);
   w->room = NULL;
   w->room_bytes = 0;
-  return any;
 }
 
 /* ---- ranks and sorting ---- */
@@ -111,11 +109,13 @@ static uintptr_t lowest_of_thread(void) {
   return here - (half < STACK_MOST ? half : STACK_MOST);
 }
 
-void procedure_worker_begin(struct procedure_worker *w, const volatile bool *stops) {
-  w->native.stops = stops;
+void procedure_worker_begin(struct procedure_worker *w) {
+  w->native.arena = NULL;
   if (w->stack_is_set && pthread_equal(w->thread, pthread_self())) return;
   w->thread = pthread_self();
   w->native.lowest = lowest_of_thread();
+  w->helps_above =
+      w->native.lowest + ((uintptr_t)__builtin_frame_address(0) - w->native.lowest) / 2;
   w->stack_is_set = true;
 }
 
@@ -147,9 +147,9 @@ static size_t workers_bytes(unsigned count) {
 /* Frees what idle workers keep, for memory_set_spare. */
 static bool workers_spare(void *owner) {
   struct procedure_workers *workers = owner;
-  bool any = false;
   if (pthread_mutex_trylock(&workers->lock) != 0) return false;
-  for (unsigned i = 0; i < workers->count; i++) any |= worker_free(&workers->of[i]);
+  const bool any = workers->held > 0;
+  for (unsigned i = 0; i < workers->count; i++) worker_free(&workers->of[i]);
   pthread_mutex_unlock(&workers->lock);
   return any;
 }
@@ -184,9 +184,9 @@ struct procedure_workers *procedure_workers_begin(struct cvl_context *c) {
 
 /* Native code that has given up may have left its arena and its pool as they were then. */
 void procedure_workers_end(struct procedure_workers *workers, bool gave_up) {
+  const bool much = workers->held > (uint64_t)KEPT_BYTES * workers->count;
   for (unsigned i = 0; i < workers->count; i++) {
-    struct procedure_worker *w = &workers->of[i];
-    if (gave_up || w->held > KEPT_BYTES) worker_free(w);
+    if (gave_up || much) worker_free(&workers->of[i]);
   }
   pthread_mutex_unlock(&workers->lock);
 }

@@ -35,6 +35,10 @@ NATIVE_OF_ROWS(of_depth, "depth", native_kinds_int, native_sizes_int);
 NATIVE_OF_ROWS(of_forever, "forever", native_kinds_int, native_sizes_int);
 NATIVE_OF_ROWS(of_none, "none", native_kinds_int, native_sizes_int);
 NATIVE_OF_ROWS(of_evens, "evens", native_kinds_row, native_sizes_row);
+NATIVE_OF_ROWS(of_given, "given", native_kinds_int, native_sizes_int);
+static const struct cvl_procedure of_shared = {
+    "shared",         2,   2, native_kinds_row, native_kinds_row, native_sizes_row,
+    native_sizes_row, true};
 
 /* ---- a context with the code ---- */
 
@@ -52,9 +56,10 @@ static struct made made_with(struct cvl_options o) {
   m.c = cpu->open(&o, &why);
   cr_assert_not_null(m.c, "%s", why);
   arena_init(&a, &heap);
-  char *text =
-      arena_alloc(&a, sizeof native_prelude + sizeof native_rows + sizeof native_others);
+  char *text = arena_alloc(&a, sizeof native_prelude + sizeof native_rows +
+                                   sizeof native_others + sizeof native_shared);
   strcat(strcat(strcpy(text, native_prelude), native_rows), native_others);
+  strcat(text, native_shared);
   m.code = cpu->procedures->prepare(m.c, text, strlen(text));
   arena_free(&a);
   cr_assert_not_null(m.code);
@@ -108,9 +113,12 @@ static void rows_drop(struct cvl_context *c) {
   free(rows.elements);
 }
 
+static const struct cvl_procedure_time a_second = {.expected = 1};
+
 static bool rows_run(const struct made *m, const struct cvl_procedure *p,
                      struct cvl_value *results, bool *done) {
-  return cpu->procedures->run(m->c, 7, m->code, p, rows.count, rows.operands, results, done);
+  return cpu->procedures->run(m->c, 7, m->code, p, a_second, rows.count, rows.operands, results,
+                              done);
 }
 
 static bool rows_done(const struct made *m, const struct cvl_procedure *p,
@@ -232,7 +240,7 @@ static void *other_main(void *arg) {
   for (int k = 0; k < 20 && o->good; k++) {
     bool done = false;
     int64_t x = 0;
-    cpu->procedures->run(c, 7, o->made.code, &of_sum, rows.count, v, &out, &done);
+    cpu->procedures->run(c, 7, o->made.code, &of_sum, a_second, rows.count, v, &out, &done);
     o->good = done && cpu->apply(c, 8, &CVL_CALL(CALL_REDUCE, OP_ADD, out, all), &sum);
     if (o->good) x = cvl_int_of(&sum);
     for (uint64_t i = 0; i < rows.total; i++) x -= rows.elements[i];
@@ -282,6 +290,59 @@ Test(procedures, code_that_gives_up_has_done_nothing) {
     expect_sums(&m, &results[0]);
     cr_expect_not(rows_done(&m, &of_none, results), "there is no such entry");
     rows_drop(m.c);
+    made_close(&m);
+  }
+}
+
+/* ---- work of one instance that threads share ---- */
+
+/* Returns how many parts have been given away so far. */
+static int64_t parts_given(const struct made *m) {
+  struct cvl_value result;
+  int64_t given;
+  cr_assert(rows_done(m, &of_given, &result));
+  cr_assert(cpu->to_host(m->c, &result, 0, 1, &given));
+  cpu->release(m->c, &result);
+  return given;
+}
+
+static void expect_shared(const struct made *m) {
+  struct cvl_value results[2];
+  cr_assert(rows_done(m, &of_shared, results));
+  expect_evens(m, results);
+}
+
+Test(procedures, threads_share_the_work_of_an_instance) {
+  for (unsigned threads = 1; threads <= 4; threads++) {
+    struct made m = made_threads(threads);
+    rows_make(m.c, 1, 3000, true);
+    const int64_t before = parts_given(&m);
+    for (int again = 0; again < 50; again++) {
+      expect_shared(&m);
+      if (parts_given(&m) > before) break;
+    }
+    cr_expect_eq(parts_given(&m) > before, threads > 1, "%u threads", threads);
+    rows_drop(m.c);
+    rows_make(m.c, 9, 900, false);
+    for (int again = 0; again < 3; again++) expect_shared(&m);
+    rows_drop(m.c);
+    made_close(&m);
+  }
+}
+
+Test(procedures, shared_work_that_gives_up_does_so_on_all_threads) {
+  for (unsigned threads = 2; threads <= 3; threads++) {
+    struct made m = made_threads(threads);
+    struct cvl_value results[2];
+    for (uint64_t at = 0; at < 3000; at += 300) {
+      rows_make(m.c, 1, 3000, true);
+      expect_shared(&m);
+      rows.elements[at] = 13;
+      for (int k = 0; k < 2; k++) cpu->release(m.c, &rows.operands[k]);
+      rows_upload(m.c);
+      cr_expect_not(rows_done(&m, &of_shared, results));
+      rows_drop(m.c);
+    }
     made_close(&m);
   }
 }
@@ -386,7 +447,8 @@ static void mixed_check(const struct made *m, uint64_t n) {
             cpu->segdes_from_host(m->c, 1, 2, lengths, &v[2]) &&
             cpu->from_host(m->c, 1, CVL_I64, 5, shared, &v[3]));
   bool done = false;
-  cr_assert(cpu->procedures->run(m->c, 7, m->code, &of_mixed, n, v, &out, &done) && done);
+  cr_assert(cpu->procedures->run(m->c, 7, m->code, &of_mixed, a_second, n, v, &out, &done) &&
+            done);
   cr_assert_eq(cpu->length(m->c, &out).bound, n);
   cr_assert(cpu->to_host(m->c, &out, 0, n, got));
   for (uint64_t k = 0; k < n; k++) {
@@ -426,7 +488,8 @@ Test(procedures, sequences_of_sequences) {
   for (int k = 0; k < 3000; k++) lengths[k] = k % 2 ? 2 : 4;
   struct cvl_value v[3] = {{0}, rows.operands[0], rows.operands[1]};
   cr_assert(cpu->segdes_from_host(m.c, 1, 3000, lengths, &v[0]));
-  cr_assert(cpu->procedures->run(m.c, 7, m.code, &of_nested, 3000, v, out, &done) && done);
+  cr_assert(cpu->procedures->run(m.c, 7, m.code, &of_nested, a_second, 3000, v, out, &done) &&
+            done);
   cr_assert(rows_done(&m, &of_sum, &sums));
   expect_ints(m.c, &out[0], lengths, 3000);
   expect_same(m.c, &out[1], &sums, 9000);

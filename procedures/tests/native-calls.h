@@ -1,5 +1,7 @@
 /* native-calls.h - for tests of native code: its text compiled as a back end compiles it, and a
- * thread to call it with, whose memory is counted, poisoned, and can fail on demand.
+ * thread to call it with, whose memory is counted, poisoned, and can fail on demand. A second
+ * thread may take parts of the work. It is no thread of the system: it executes them while the
+ * first one shares its work, or waits.
  */
 #ifndef RAVEL_PROCEDURES_TESTS_NATIVE_CALLS_H
 #define RAVEL_PROCEDURES_TESTS_NATIVE_CALLS_H
@@ -13,12 +15,14 @@
 enum { CALLING_STACK = 2 << 20 /* bytes */ };
 
 struct calling {
-  struct native_thread thread;
+  struct native_thread thread, second;
   struct widths widths;
-  volatile bool stops;
+  uint32_t asks;
   uint64_t live;    /* bytes */
   uint64_t count;   /* allocations so far */
   uint64_t fail_at; /* the allocation with this number, from 1, fails; 0: none */
+  bool refuses;     /* the second thread gives up */
+  uint64_t random, parts;
 };
 
 static inline void *calling_allocate(void *with, uint64_t bytes) {
@@ -37,6 +41,79 @@ static inline void calling_release(void *with, void *at, uint64_t bytes) {
   c->live -= bytes;
   free(at);
 }
+
+/* ---- the second thread ---- */
+
+enum calling_manner { BY_ITSELF, BY_SECOND_AT_ONCE, BY_SECOND_LATER, NOT_AT_ALL, MANNERS };
+
+struct calling_part {
+  struct native_part native;
+  enum calling_manner manner;
+  bool done, good;
+  struct native_pooled *results[];
+};
+
+static inline struct native_pooled *calling_take_buffer(struct native_thread *r) {
+  struct native_pooled *b = r->free_buffers;
+  if (b) {
+    r->free_buffers = b->next;
+  } else {
+    b = r->allocate(r->with, sizeof *b);
+    if (b) *b = (struct native_pooled){0};
+  }
+  if (b) b->buffer.n = 0;
+  return b;
+}
+
+/* Executes a part by one of the threads. */
+static inline void calling_execute(struct native_thread *by, struct calling_part *p) {
+  const struct calling *c = by->with;
+  struct native_ahead *of = p->native.of;
+  uint32_t taken = 0;
+  p->good = !c->refuses || by == &c->thread;
+  while (p->good && taken < of->result_count) {
+    p->results[taken] = calling_take_buffer(by);
+    if (p->results[taken])
+      taken++;
+    else
+      p->good = false;
+  }
+  p->good = p->good && of->run(by, of, p->native.first, p->native.last, p->results);
+  for (uint32_t k = 0; !p->good && k < taken; k++) native_give(by, p->results[k]);
+  p->done = true;
+}
+
+static inline void calling_share(struct native_thread *r) {
+  struct calling *c = r->with;
+  struct native_ahead *of = r->outermost;
+  const uint64_t bytes = sizeof(struct calling_part) + of->result_count * sizeof(void *);
+  c->random ^= c->random << 13, c->random ^= c->random >> 7, c->random ^= c->random << 17;
+  const enum calling_manner manner = (enum calling_manner)(c->random % MANNERS);
+  if (manner == NOT_AT_ALL) return;
+  struct calling_part *p = r->allocate(r->with, bytes);
+  if (!p) return;
+  p->manner = manner;
+  p->done = false;
+  native_divide(of, &p->native, bytes, p->results);
+  c->parts++;
+  if (manner == BY_SECOND_AT_ONCE && r == &c->thread) calling_execute(&c->second, p);
+}
+
+static inline bool calling_join(struct native_thread *r, struct native_part *part) {
+  struct calling *c = r->with;
+  struct calling_part *p = (struct calling_part *)(void *)part;
+  if (!p->done) calling_execute(p->manner == BY_SECOND_LATER ? &c->second : r, p);
+  return p->good;
+}
+
+/* The thread shares its work from now on. */
+static inline void calling_shares(struct calling *c, uint64_t seed) {
+  c->random = 88172645463325252 ^ (seed << 20);
+  c->asks = NATIVE_SHARE;
+  c->thread.most_listed = c->second.most_listed = 3;
+}
+
+/* ---- ranks and sorting ---- */
 
 /* Element i of INTs or FLOATs of these widths. */
 static inline double calling_real(const void *x, enum cvl_elem elem, uint64_t i) {
@@ -96,17 +173,21 @@ static inline bool calling_sort(void *with, bool is_float, bool down, const void
 static inline void calling_begin(struct calling *c, struct widths widths) {
   *c = (struct calling){.widths = widths};
   c->thread.lowest = (uintptr_t)__builtin_frame_address(0) - CALLING_STACK;
-  c->thread.stops = &c->stops;
+  c->thread.asks = &c->asks;
   c->thread.with = c;
   c->thread.allocate = calling_allocate;
   c->thread.release = calling_release;
   c->thread.rank = calling_rank;
   c->thread.sort = calling_sort;
+  c->thread.share = calling_share;
+  c->thread.join = calling_join;
+  c->second = c->thread;
 }
 
 /* All memory is given back. */
 static inline void calling_end(struct calling *c) {
   native_free(&c->thread);
+  native_free(&c->second);
   cr_expect_eq(c->live, 0);
 }
 

@@ -412,6 +412,57 @@ static const struct example examples[] = {
             "yield v5 v6\n"
             "end\n" SORTS,
      -50, 50, 60, true},
+    {"recursion in three calls, of scalars",
+     "fun P (v0: INT) -> (INT, SEGDES)\n"
+     "v1 = CONST INT 2\n"
+     "v2 = < INT v0 v1\n"
+     "v3: INT, v4: SEGDES = if v2\n"
+     "v5 = MAKE_SEGDES v1\n"
+     "yield v0 v5\n"
+     "else\n"
+     "v6 = CONST INT 1\n"
+     "v7 = - INT v0 v6\n"
+     "v8 = - INT v0 v1\n"
+     "v9 = - INT v8 v6\n"
+     "v10: INT, v11: SEGDES = call P v7\n"
+     "v12: INT, v13: SEGDES = call P v8\n"
+     "v14: INT, v15: SEGDES = call P v9\n"
+     "v16 = + INT v10 v12\n"
+     "v17 = LENGTHS v15\n"
+     "v18 = * INT v14 v17\n"
+     "v19 = - INT v18 v16\n"
+     "v20 = LENGTHS v13\n"
+     "v21 = + INT v17 v20\n"
+     "v22 = MAKE_SEGDES v21\n"
+     "yield v19 v22\n"
+     "end\n"
+     "yield v3 v4\n"
+     "end\n" LIFTED("v1: INT", "INT, SEGDES", "shared each -> each each",
+                    "v2: INT, v3: SEGDES = call F v0 v1\nyield v2 v3\n"),
+     -3, 7, 1, true},
+    {"recursion in two calls that may fail, of vectors",
+     "fun P (v0: INT, v1: SEGDES, v2: INT) -> (SEGDES, INT)\n"
+     "v3 = CONST INT 1\n"
+     "v4 = < INT v0 v3\n"
+     "v5: SEGDES, v6: INT = if v4\n"
+     "yield v1 v2\n"
+     "else\n"
+     "v7 = CONST INT 2\n"
+     "v8 = - INT v0 v3\n"
+     "v9 = - INT v0 v7\n"
+     "v10 = DIST INT v0 v1\n"
+     "v11 = - INT v2 v10\n"
+     "v12: SEGDES, v13: INT = call P v8 v1 v11\n"
+     "v14: SEGDES, v15: INT = call P v9 v1 v2\n"
+     "v16 = / INT v15 v2\n"
+     "v17 = + INT v13 v16\n"
+     "yield v12 v17\n"
+     "end\n"
+     "yield v5 v6\n"
+     "end\n" LIFTED("v1: INT, v2: SEGDES, v3: INT", "SEGDES, INT",
+                    "shared each each 2 -> each 0",
+                    "v4: SEGDES, v5: INT = call F v0 v1 v2 v3\nyield v4 v5\n"),
+     -1, 5, 2, false},
     {"batch calls in rounds",
      "fun G (v0: INT, v1: SEGDES, v2: INT, v3: INT) -> (INT, SEGDES, INT)\n"
      "v4 = + INT v0 v3\n"
@@ -615,6 +666,8 @@ static struct native_value passed(struct arena *arena, const struct host_value *
 
 enum { ITEMS = 8 };
 
+static uint64_t shared_parts; /* of work that have been given away */
+
 struct run {
   struct loaded_example *x;
   const struct example *from;
@@ -653,15 +706,34 @@ static void compare(const struct run *r, const struct native_buffer *results) {
   }
 }
 
-/* Executes all instances, in two ranges. */
+/* Executes all instances, in two ranges. The second thread is idle at first. */
 static bool call_native(struct run *r, struct calling *c, native_entry *entry,
                         uint64_t middle) {
   struct native_buffer results[ITEMS] = {0};
+  c->second.arena = NULL;
+  c->asks &= ~(uint32_t)NATIVE_STOP;
   const bool done = entry(&c->thread, 0, middle, r->arguments, results) &&
                     entry(&c->thread, middle, r->instances, r->arguments, results);
   if (done && r->fine) compare(r, results);
   calling_free_results(c, results, r->result_count);
   return done;
+}
+
+/* Parts of the work are given away. What a part gives up, the call gives up. */
+static void run_shared(struct run *r, native_entry *entry, uint64_t seed) {
+  for (int refuses = 0; refuses < 2; refuses++) {
+    struct calling c;
+    calling_begin(&c, r->x->program->widths);
+    calling_shares(&c, seed);
+    c.refuses = refuses;
+    const bool done = call_native(r, &c, entry, 0);
+    shared_parts += c.parts;
+    if (!refuses) cr_expect_eq(done, r->fine, "%s, shared", r->from->name);
+    cr_expect(!done || r->fine);
+    c.refuses = false;
+    cr_expect_eq(call_native(r, &c, entry, r->instances), r->fine, "%s", r->from->name);
+    calling_end(&c);
+  }
 }
 
 static void run_example(struct loaded_example *x, const struct example *from,
@@ -675,6 +747,7 @@ static void run_example(struct loaded_example *x, const struct example *from,
     const bool done = call_native(&r, c, entry, rng_below(&x->suite.rng, instances + 1));
     cr_expect_eq(done, r.fine, "%s: %s", from->name, done ? "does not give up" : "gives up");
     succeeded += done && instances > 0;
+    run_shared(&r, entry, run);
     evaluation_end(&r.e);
   }
   cr_expect(succeeded > 2 && (from->always || succeeded < RUNS - 2), "%s: %u", from->name,
@@ -685,7 +758,7 @@ static void run_example(struct loaded_example *x, const struct example *from,
 
 /* Every allocation fails once; what gives up then goes on when it is called again. */
 static void run_without_memory(struct loaded_example *x, const struct example *from,
-                               native_entry *entry) {
+                               native_entry *entry, bool shares) {
   enum { MOST = 3000 };
   struct run r;
   do {
@@ -697,10 +770,12 @@ static void run_without_memory(struct loaded_example *x, const struct example *f
     struct calling c;
     cr_assert(k < MOST);
     calling_begin(&c, x->program->widths);
+    if (shares) calling_shares(&c, 1);
     c.fail_at = k;
     const bool done = call_native(&r, &c, entry, 1);
     failed = c.count >= k;
-    cr_expect_eq(done, !failed, "%s: allocation %lu", from->name, (unsigned long)k);
+    cr_expect(done ? !failed || shares : failed, "%s: allocation %lu", from->name,
+              (unsigned long)k);
     c.fail_at = 0;
     cr_expect(call_native(&r, &c, entry, 1), "%s: after allocation %lu", from->name,
               (unsigned long)k);
@@ -731,9 +806,11 @@ static void check_examples(struct widths w) {
     native_entry *entry = entry_of(&b, prefix, all[i].procedures.of[all[i].lifted]);
     all[i].suite.rng.state = 17 + i;
     run_example(&all[i], &examples[i], entry, &c);
-    run_without_memory(&all[i], &examples[i], entry);
+    for (int shares = 0; shares < 2; shares++)
+      run_without_memory(&all[i], &examples[i], entry, shares);
     unload_example(&all[i]);
   }
+  cr_expect_gt(shared_parts, 5000);
   calling_end(&c);
   clean(&b);
   free(all);
@@ -800,7 +877,7 @@ static void *ask_later(void *with) {
   struct asker *a = with;
   while (!a->begins) usleep(1000);
   usleep(20000);
-  a->c->stops = true;
+  __atomic_store_n(&a->c->asks, NATIVE_STOP, __ATOMIC_RELAXED);
   return NULL;
 }
 
@@ -827,7 +904,7 @@ static void expect_stops(native_entry *entry, const char *name) {
   cr_expect(!call_one(&c, entry, 5, &result), "%s", name);
   pthread_join(thread, NULL);
   cr_expect(!call_one(&c, entry, -7, &result), "%s", name);
-  c.stops = false;
+  c.asks = 0;
   cr_expect(call_one(&c, entry, -7, &result) && result == -7, "%s", name);
   calling_end(&c);
 }

@@ -18,6 +18,11 @@ enum { REST_FIRST = 1, REST_MOST = 1 << 10 };
  * seconds; and again after so many choices, twice as many after each time. */
 enum { CALLS_BEFORE = 2, CHOICES_BEFORE = 16 };
 static const double try_within = 5e-3;
+/* Native code of a whole run gives up after so many seconds, or so many times what the other
+ * way takes, if that is more: a run cannot be divided, as a batch call can. */
+static const double entry_most = 20e-3, entry_slower = 1.2;
+/* Where nothing is measured a run is taken for so long, so that threads share it. */
+static const double shared_always = 1;
 /* Native code may have so many calls open, but does not count them: where fewer are allowed all
  * calls are executed together. */
 static const uint64_t least_depth = 500000;
@@ -160,6 +165,7 @@ struct batch {
   double weight; /* bytes, as chunk_weight */
   uint64_t instances;
   const struct cvl_procedure *procedure;
+  struct cvl_procedure_time time;
   struct value *slots;
   const struct cvl_value *operands; /* without the descriptor of the instances */
 };
@@ -235,11 +241,19 @@ static unsigned better_way(struct machine *m, const struct batch *b, unsigned us
   const unsigned other = PROCEDURE_WAYS - 1 - usual;
   const struct procedure_way *ways = need->ways;
   const bool quick = ways[usual].each * b->weight <= try_within;
+  const bool limited = b->time.most > 0; /* native code, which may be tried once in any case */
   if (ways[other].calls == 0)
-    return ways[usual].calls >= CALLS_BEFORE && quick && may_compare(m) ? other : usual;
+    return ways[usual].calls >= CALLS_BEFORE && (quick || limited) && may_compare(m) ? other
+                                                                                     : usual;
   const unsigned best = ways[usual].each <= ways[other].each ? usual : other;
   const bool again = ++need->choices >= CHOICES_BEFORE && is_power_of_two(need->choices);
   return again && quick && may_compare(m) ? PROCEDURE_WAYS - 1 - best : best;
+}
+
+/* What the call takes if it is executed for all instances together, in seconds; 0: not known.
+ */
+static double time_together_of(const struct machine *m, const struct batch *b) {
+  return m->needs[b->function].ways[PROCEDURE_TOGETHER].each * b->weight;
 }
 
 /* Whether the call is to be tried. */
@@ -256,7 +270,8 @@ static void note_try(struct machine *m, const struct batch *b, bool done, double
   const uint32_t next = need->native_next ? need->native_next : REST_FIRST;
   need->native_rest = done ? 0 : next;
   need->native_next = done ? 0 : next < REST_MOST ? 2 * next : next;
-  if (done) note_way(m, b->function, PROCEDURE_APART, b->weight, seconds);
+  const bool late = b->time.most > 0 && seconds >= b->time.most;
+  if (done || late) note_way(m, b->function, PROCEDURE_APART, b->weight, seconds);
   if (m->profile)
     profile_procedure(m->profile, m->profile_rows[b->function], b->instances, seconds, done);
 }
@@ -300,7 +315,7 @@ static enum procedure_call procedure_execute(struct machine *m, const struct bat
   if (!machine_settle(m, &first) || !machine_next_site(m, first.location, &site))
     return PROCEDURE_FAILED;
   const double begin = machine_clock();
-  if (!table_of(m)->run(m->context, site.number, m->procedures->code, b->procedure,
+  if (!table_of(m)->run(m->context, site.number, m->procedures->code, b->procedure, b->time,
                         b->instances, b->operands, results, &done)) {
     procedure_forget(m, b);
     machine_backend_fault(m, &site);
@@ -378,22 +393,27 @@ static bool entry_is_possible(const struct machine *m) {
          m->frames[0].function == m->entry;
 }
 
-/* Whether the native code of the entry function is there, or should be: some runs have been
- * quick. */
+/* Whether the native code of the entry function is there; or should be, after some runs. */
 static bool entry_is_ready(struct machine *m, const struct batch *b) {
   struct program_procedures *p = m->procedures;
   const struct procedure_way *together = &m->needs[b->function].ways[PROCEDURE_TOGETHER];
-  const bool quick =
-      together->calls >= CALLS_BEFORE && together->each * b->weight <= try_within;
-  if (!quick && m->options.procedures != MACHINE_PROCEDURES_ALWAYS) return false;
+  if (together->calls < CALLS_BEFORE && m->options.procedures != MACHINE_PROCEDURES_ALWAYS)
+    return false;
   if (atomic_load(&p->stage) == STAGE_WATCHED &&
       (does_not_measure(m) || procedure_calls_spent(m) >= print_after))
     print_and_prepare(m, p);
   return procedures_ready(m, p) && p->all.entry;
 }
 
-static bool entry_is_wanted(struct machine *m, const struct batch *b) {
-  if (m->options.procedures == MACHINE_PROCEDURES_ALWAYS) return true;
+static bool entry_is_wanted(struct machine *m, struct batch *b) {
+  const double together = time_together_of(m, b), most = entry_slower * together;
+  b->time.expected = together;
+  if (m->options.procedures == MACHINE_PROCEDURES_ALWAYS) {
+    b->time.expected = shared_always;
+    return true;
+  }
+  b->time.most = most > entry_most ? most : entry_most;
+  if (together > try_within && !b->procedure->shares) return false;
   return !is_at_rest(m, b) && better_way(m, b, PROCEDURE_TOGETHER) == PROCEDURE_APART;
 }
 
@@ -420,8 +440,9 @@ enum procedure_call procedure_entry_run(struct machine *m) {
                     .slots = slots,
                     .operands = (const struct cvl_value *)slots};
   m->calls.arguments = b.weight;
-  if (!entry_is_ready(m, &b) || !entry_is_wanted(m, &b)) return PROCEDURE_NOT;
+  if (!entry_is_ready(m, &b)) return PROCEDURE_NOT;
   b.procedure = m->procedures->all.entry;
+  if (!entry_is_wanted(m, &b)) return PROCEDURE_NOT;
   const enum procedure_call native = procedure_execute(m, &b);
   if (native == PROCEDURE_DONE) entry_deliver(m, slots);
   return native;

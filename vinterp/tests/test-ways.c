@@ -29,12 +29,13 @@ TestSuite(ways, .init = ways_begin, .fini = ways_end);
 NATIVE_OF_ROWS(of_sum, "sum", native_kinds_int, native_sizes_int);
 
 static const uint32_t shared[] = {CVL_PROCEDURE_SHARED, CVL_PROCEDURE_SHARED};
-#define ENTRY_OF_ROW(name, entry_name)                                                         \
+#define ENTRY_OF_ROW(name, entry_name, shares)                                                 \
   static const struct cvl_procedure name = {                                                   \
-      entry_name, 2, 1, native_kinds_row, native_kinds_int, shared, shared, true}
-ENTRY_OF_ROW(entry_sum, "sum");
-ENTRY_OF_ROW(entry_unlucky, "unlucky");
-ENTRY_OF_ROW(entry_forever, "forever");
+      entry_name, 2, 1, native_kinds_row, native_kinds_int, shared, shared, shares}
+ENTRY_OF_ROW(entry_sum, "sum", false);
+ENTRY_OF_ROW(entry_shared_sum, "sum", true);
+ENTRY_OF_ROW(entry_unlucky, "unlucky", false);
+ENTRY_OF_ROW(entry_forever, "forever", false);
 
 /* What procedures_make makes: the entry function, and of SUM whether it is straight. */
 static const struct cvl_procedure *made_entry = &entry_sum;
@@ -220,28 +221,41 @@ Test(ways, faults_are_those_of_other_runs) {
   for (int k = 0; k < 2; k++) often_end(&o[k]);
 }
 
-/* The other way then computes the sum. */
+/* Native code is tried after two runs, if that pays. It has been compiled. */
+static struct machine_options if_it_pays(void) {
+  struct machine_options options = natively();
+  struct often o;
+  made_entry = &entry_sum;
+  often_begin(&o, sum_of_row, options);
+  expect_sum(&o, 1, 10);
+  often_end(&o);
+  options.procedures = MACHINE_PROCEDURES_AUTO;
+  return options;
+}
+
+/* The other way then computes the sum. What was late is not tried again. */
 Test(ways, native_code_of_a_whole_run_soon_gives_up, .timeout = 20) {
+  const struct machine_options options = if_it_pays();
   struct often o;
   made_entry = &entry_forever;
-  often_begin(&o, sum_of_row, natively());
-  for (unsigned k = 1; k <= 3; k++) {
+  often_begin(&o, sum_of_row, options);
+  for (unsigned k = 1; k <= 9; k++) {
     expect_sum(&o, 1, 10);
-    expect_profile(&o, 0, k);
+    expect_profile(&o, 0, k >= 3);
   }
   often_end(&o);
 }
 
 /* The time is over before native code gives up for itself. */
 Test(ways, a_limit_of_time_ends_native_code_of_a_whole_run, .timeout = 20) {
-  struct machine_options options = natively();
+  struct machine_options options = if_it_pays();
   struct stop stop = {0};
   struct often o;
   int64_t sum;
   options.stop = &stop;
   made_entry = &entry_forever;
   often_begin(&o, sum_of_row, options);
-  expect_sum(&o, 1, 10); /* it is compiled */
+  for (int k = 0; k < 2; k++) expect_sum(&o, 1, 10);
   stop_begin(&stop, 1e-3);
   cr_expect_eq(often_call(&o, 1, 1, (int64_t[]){1}, &sum), MACHINE_ERROR);
   cr_expect(strstr(often_message(&o), "the time limit of 0.001 seconds is over"), "%s",
@@ -256,6 +270,7 @@ static struct {
   unsigned looks, compilations, waits, prepared, runs;
   bool is_ready, gives_up;
   double seconds, operation_seconds; /* of native code; of an operation of the back end */
+  struct cvl_procedure_time time;    /* as it is said */
 } table;
 static double now;
 static bool clock_is_ours;
@@ -296,11 +311,13 @@ static bool table_suits(struct cvl_context *c, const struct cvl_procedure *p,
 
 /* Makes the sums of rows of ones. */
 static bool table_run(struct cvl_context *c, uint64_t site, struct cvl_procedure_code *code,
-                      const struct cvl_procedure *p, uint64_t instances,
-                      const struct cvl_value *operands, struct cvl_value *results, bool *done) {
+                      const struct cvl_procedure *p, struct cvl_procedure_time time,
+                      uint64_t instances, const struct cvl_value *operands,
+                      struct cvl_value *results, bool *done) {
   (void)code, (void)p, (void)operands;
   const int64_t sums[2] = {row_length, row_length};
   table.runs++;
+  table.time = time;
   now += table.seconds;
   *done = !table.gives_up;
   return table.gives_up ||
@@ -369,18 +386,38 @@ Test(ways, the_better_way_is_used_and_looked_at_again) {
   often_end(&o);
 }
 
-Test(ways, long_runs_are_not_native) {
+Test(ways, long_runs_that_one_thread_would_execute_are_not_native) {
   struct often o;
   const struct machine_options options = counted();
   table.operation_seconds = 6e-3;
   often_begin(&o, sum_of_row, options);
   expect_runs(&o, 20, 0);
-  cr_expect_eq(table.prepared, 0);
   table.operation_seconds = 1e-3;
   expect_runs(&o, 1, 0);
   expect_sum(&o, 1, 1000);
   cr_expect_eq(table.runs, 0, "with so many elements they would take long");
   expect_runs(&o, 1, 1);
+  often_end(&o);
+}
+
+/* Native code gives up after 1.2 of the 100 ms, and is then known to take longer. */
+Test(ways, long_runs_that_threads_share_are_tried) {
+  const struct machine_options options = counted();
+  struct often o;
+  made_entry = &entry_shared_sum;
+  table.operation_seconds = 100e-3;
+  often_begin(&o, sum_of_row, options);
+  expect_runs(&o, 2, 0);
+  expect_runs(&o, 3, 3);
+  cr_expect_float_eq(table.time.expected, 100e-3, 1e-9);
+  cr_expect_float_eq(table.time.most, 120e-3, 1e-9);
+  often_end(&o);
+  table.gives_up = true;
+  table.seconds = 121e-3;
+  often_begin(&o, sum_of_row, options);
+  expect_runs(&o, 2, 0);
+  expect_runs(&o, 1, 1);
+  expect_runs(&o, 50, 0);
   often_end(&o);
 }
 
