@@ -262,7 +262,17 @@ int cache_begin_scratch(int directory, const char *name, char *scratch, size_t s
   return -1;
 }
 
-/* Removes the files in a directory; the listing closes the descriptor. */
+static void remove_files(int descriptor);
+
+static void remove_entry(int directory, const char *name) {
+  if (unlinkat(directory, name, 0) == 0) return;
+  const int fd = openat(directory, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
+  if (fd < 0) return;
+  remove_files(fd);
+  unlinkat(directory, name, AT_REMOVEDIR);
+}
+
+/* Removes what is in a directory; the listing closes the descriptor. */
 static void remove_files(int descriptor) {
   DIR *listing = fdopendir(descriptor);
   if (!listing) {
@@ -270,7 +280,8 @@ static void remove_files(int descriptor) {
     return;
   }
   for (const struct dirent *entry; (entry = readdir(listing)) != NULL;) {
-    if (entry->d_name[0] != '.') unlinkat(dirfd(listing), entry->d_name, 0);
+    const char *name = entry->d_name;
+    if (strcmp(name, ".") != 0 && strcmp(name, "..") != 0) remove_entry(dirfd(listing), name);
   }
   closedir(listing);
 }

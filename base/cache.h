@@ -51,7 +51,7 @@ bool cache_linked(int directory, const char *name, char *file, size_t size);
 
 /* Makes a directory within this one for this user alone, whose name begins with `name`, for
  * work in progress. Returns a descriptor and its name, or -1 and errno. cache_end_scratch
- * removes it with the files in it, and closes the descriptor. */
+ * removes it with all that is in it, and closes the descriptor. */
 int cache_begin_scratch(int directory, const char *name, char *scratch, size_t size);
 void cache_end_scratch(int directory, int descriptor, const char *scratch);
 

@@ -3,6 +3,7 @@
  */
 #include "commands/library-kernels.h"
 
+#include "base/c-compiler.h"
 #include "base/permissions.h"
 #include "commands/output.h"
 #include "commands/process.h"
@@ -70,8 +71,13 @@ bool library_compile(const struct library *l, const char *folder, const char *ar
   const char *source = arena_printf(l->arena, "%s/%s-cpu.c", folder, l->name);
   const char *object = arena_printf(l->arena, "%s/%s-cpu.so", folder, l->name);
   const char *part = arena_printf(l->arena, "%s.new", object);
-  const char *words[FLAGS + 8] = {"cc"};
-  int n = 1;
+  const char *words[C_COMPILER_WORDS + FLAGS + 6] = {NULL};
+  struct c_compiler c;
+  unsigned n = 0;
+  if (!c_compiler_choose(&c, NULL)) {
+    return library_compile_failed(diags, source, c.why[0] ? c.why : "there is no C compiler");
+  }
+  for (; n < c.count; n++) words[n] = c.words[n];
   for (int i = 0; i < FLAGS; i++) words[n++] = flags[i];
   if (arch[0]) words[n++] = arena_printf(l->arena, "-march=%s", arch);
   words[n++] = source;

@@ -169,6 +169,7 @@ static int nesl_command_line(int argc, char **argv) {
   struct nesl_options options;
   if (!nesl_options_parse(&options, argc, argv)) return STATUS_USAGE;
   if (shared_answered(&options.shared, nesl_options_help, "nesl (Ravel) " RAVEL_VERSION)) {
+    if (!options.shared.help) run_describe_compiler();
     return STATUS_DONE;
   }
   int status;

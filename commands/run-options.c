@@ -1,5 +1,6 @@
 /* run-options.c - see run-options.h. */
 #include "commands/run-options.h"
+#include "base/c-compiler.h"
 #include "base/number.h"
 #include "commands/arguments.h"
 #include "commands/process.h"
@@ -118,6 +119,12 @@ bool run_tuning_listed(const char *command, const char *tuning, int *status) {
   diag_print(&diags, command, MAX_ERRORS_SHOWN, stderr);
   arena_free(&arena);
   return true;
+}
+
+void run_describe_compiler(void) {
+  struct c_compiler c;
+  c_compiler_choose(&c, NULL);
+  c_compiler_describe(&c, stdout);
 }
 
 struct machine *run_machine(const char *backend_name, const struct machine_options *options,

@@ -31,6 +31,9 @@ bool run_option(const char *command, enum run_option, const char *value,
  * defaults; *status is that of the command. */
 bool run_tuning_listed(const char *command, const char *tuning, int *status);
 
+/* Prints a line: which C compiler programs are compiled by. */
+void run_describe_compiler(void);
+
 /* choose_machine; if there is none, a note says where to look. */
 struct machine *run_machine(const char *backend_name, const struct machine_options *,
                             struct diag_list *);

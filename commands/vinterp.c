@@ -174,6 +174,7 @@ static int vinterp_command(int argc, char **argv) {
   if (run_tuning_listed("vinterp", options.tuning, &status)) return status;
   if (!options.devices) return execute_options(&options);
   choose_list(stdout);
+  run_describe_compiler();
   return STATUS_DONE;
 }
 

@@ -159,6 +159,7 @@ struct cvl_options {
   /* waits for compilations: for all that were asked for, and for those of a device */
   bool compile_waits;
   const char *compile_directory; /* compiled code is kept there; NULL: as CVL_COMPILE_NONE */
+  const char *zig; /* its file, which compiles where no other C compiler is; or NULL */
   /* a file of superoperators compiled ahead of time, by fcodeopt --emit-cpu or --emit-cuda;
    * NULL: none */
   const char *kernels;
@@ -206,7 +207,7 @@ struct cvl_statistics {
   uint64_t sent_bytes;  /* bytes sent in both */
 };
 
-enum { CVL_VERSION = 16 };
+enum { CVL_VERSION = 17 };
 
 /* The functions of a back end. Those at the end are optional. */
 struct cvl_backend {

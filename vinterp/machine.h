@@ -66,9 +66,10 @@ struct machine_options {
   bool profile;                       /* collect the data that machine_profile prints */
   bool undisturbed;         /* with `profile`: collect only sums of the run, since measuring an
                                instruction means waiting for it */
-  enum cvl_compile compile; /* this and the next two: as in cvl_options */
+  enum cvl_compile compile; /* this and the next three: as in cvl_options */
   bool compile_waits;
   const char *compile_directory;
+  const char *zig;
   const char *kernels; /* file of compiled kernels: cvl_options.kernels; or NULL */
   FILE *trace;     /* gets the times of everything executed, as Chrome trace events; NULL: no
                       trace */

@@ -351,6 +351,9 @@ Test(cache, scratch_is_for_the_user_alone_and_removed) {
     cache_write_file(scratch[i], "object", "text", 4);
   }
   cr_expect_str_neq(names[0], names[1]);
+  cr_assert(mkdirat(scratch[0], "of", 0700) == 0 && mkdirat(scratch[0], "of/zig", 0700) == 0);
+  cache_write_file(scratch[0], "of/zig/.text", "text", 4);
+  cr_assert_eq(symlinkat("../..", scratch[0], "of/link"), 0);
   cache_end_scratch(directory, scratch[0], names[0]);
   cr_expect_eq(count_files(p.path), 1);
   cache_end_scratch(directory, scratch[1], names[1]);

@@ -180,7 +180,7 @@ class Listed(Backends):
         self.module("cvl-a b.so")
         self.module("libpaper.so")
         self.module("cvl-cuda.so", "lib/ravel")
-        lines = self.run_with("--devices").out.splitlines()
+        lines = self.run_with("--devices").out.splitlines()[:-1]
         sheets = ["  0: a white sheet, 1 processor, 3.0 GiB", "  1: a grey sheet, 132 processors"]
         self.assertEqual(lines[:4], ["cuda: for tests: by hand", *sheets,
                                      "cpu: all cores of this machine"])
@@ -199,14 +199,14 @@ class Listed(Backends):
     def test_unusable(self):
         self.module("cvl-paper.so")
         lines = self.run_with("--devices", plugin="torn").out.splitlines()
-        self.assertEqual(lines[-3:], ["paper: for tests: by hand", "  0: a white sheet, 1 processor, 3.0 GiB;"
+        self.assertEqual(lines[-4:-1], ["paper: for tests: by hand", "  0: a white sheet, 1 processor, 3.0 GiB;"
                                       " not to be had: it is torn; take another one", "  1: a grey sheet,"
                                       " 132 processors; not to be had: it is torn; take another one"])
 
     def test_no_device(self):
         self.module("cvl-paper.so")
         lines = self.run_with("--devices", plugin="refuse").out.splitlines()
-        self.assertEqual(lines[-2:], ["paper: for tests: by hand", "  not to be had: " + NO_PAPER])
+        self.assertEqual(lines[-3:-1], ["paper: for tests: by hand", "  not to be had: " + NO_PAPER])
 
 
 class Counted(Backends):

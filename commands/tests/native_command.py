@@ -45,13 +45,14 @@ class NativeTest(ScratchTest):
         compiler.write_text(COMPILER % (self.runs, self.sources, CC), encoding="ascii")
         compiler.chmod(0o700)
         (self.here / "prog.vcode").write_text(SUM_OF_SQUARES, encoding="ascii")
+        self.environment = {**os.environ, "XDG_CACHE_HOME": str(self.kept.parent),
+                            "PATH": f"{self.here}:{os.environ['PATH']}"}
+        self.environment.pop("RAVEL_CC", None)
 
     def start(self, **options):
-        environment = {**os.environ, "XDG_CACHE_HOME": str(self.kept.parent),
-                       "PATH": f"{self.here}:{os.environ['PATH']}"}
         return subprocess.Popen([VINTERP, "-O", "--native=wait", "prog.vcode"], cwd=self.here,
                                 stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-                                env=environment, **options)
+                                env=self.environment, **options)
 
     def end(self, process, said=""):
         """A run ends well and harmlessly, having said this on standard error."""
@@ -355,6 +356,68 @@ class Refused(NativeTest):
         self.assertEqual(self.compilations(), 0)
         target.chmod(0o770)
         self.is_refused(f"others may write into {self.kept}")
+
+
+class Named(NativeTest):
+    """The compiler that RAVEL_CC names."""
+
+    def setUp(self):
+        super().setUp()
+        (self.here / "cc").rename(self.here / "other")
+        (self.here / "cc").write_text("#!/bin/sh\nexit 1\n", encoding="ascii")
+        (self.here / "cc").chmod(0o700)
+
+    def compilations_by(self, command):
+        self.environment["RAVEL_CC"] = command
+        return self.compilations()
+
+    def arguments(self):
+        return self.runs.read_text(encoding="ascii").split("(deleted) ")[1]
+
+    def test_its_words(self):
+        self.assertEqual(self.compilations_by("other"), 1)
+        self.assertRegex(self.arguments(), "^-O3 ")
+        self.assertEqual(self.compilations_by(f" {self.here}/other  -DA  -DB "), 1)
+        self.assertRegex(self.arguments(), "^-DA -DB -O3 ")
+        self.assertEqual(self.compilations_by("./other"), 1)
+
+    def test_none_gets_the_code_of_another(self):
+        commands = ["other", f"{self.here}/./other", "other -DA", CC]
+        for command in commands:
+            self.compilations_by(command)
+        self.assertEqual(len(self.files()), len(commands))
+        for command in commands:
+            self.assertEqual(self.compilations_by(command), 0)
+        os.utime(self.here / "other", (1, 1))
+        self.assertEqual(self.compilations_by("other"), 1)
+
+    def test_there_is_none(self):
+        for command, why in ("nowhere -x", "'nowhere', which is no program in PATH"), \
+                            ("./prog.vcode", "'./prog.vcode', which is no program"):
+            self.environment["RAVEL_CC"] = command
+            self.is_refused(f"RAVEL_CC names {why}")
+        self.assertEqual(self.compilations_by(""), 0)
+        self.assertEqual(self.files(), [])
+
+    def test_it_fails(self):
+        """It ends with a status, without an object, or is not executed at all."""
+        text, self.result = shapes([10, 11])
+        (self.here / "prog.vcode").write_text(text, encoding="ascii")
+        (self.here / "data").write_text("data", encoding="ascii")
+        (self.here / "data").chmod(0o700)
+        for command in "false", "true", "data":
+            self.environment["RAVEL_CC"] = command
+            self.end(self.start(), "the compiler that RAVEL_CC names fails")
+        self.assertEqual(self.files(), [])
+
+    def test_what_zig_keeps_is_removed(self):
+        (self.here / "other").write_text(
+            '#!/bin/sh\nset -e\nmkdir -p "$ZIG_LOCAL_CACHE_DIR/o/one" "$ZIG_LOCAL_CACHE_DIR/.h"\n'
+            'cat >"$ZIG_LOCAL_CACHE_DIR/o/one/source"\n'
+            f'{CC} "$@" <o/one/source\n', encoding="ascii")
+        self.environment["ZIG_LOCAL_CACHE_DIR"] = str(self.harm)
+        self.compilations_by("other")
+        self.assertRegex(self.the_object().name, r"\.so$")
 
 
 if __name__ == "__main__":

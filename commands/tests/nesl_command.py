@@ -286,7 +286,8 @@ class Modes(CommandTest):
             self.expect(ran, 2, "", f"has no {option.split('=')[0]}, {other} has (see")
         self.expect(self.run_command(NESL, "--thread"), 2, "", "did you mean --threads?")
         self.assertIn("usage: nesl", self.run_command(NESL, "--help").stdout)
-        self.assertIn("nesl (Ravel)", self.run_command(NESL, "--version").stdout)
+        self.assertRegex(self.run_command(NESL, "--version").stdout,
+                         r"^nesl \(Ravel\) [0-9.]+\nC compiler: [^\n]+\n$")
 
 
 class Sessions(CommandTest):

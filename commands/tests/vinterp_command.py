@@ -200,6 +200,7 @@ class Usage(CommandTest):
         result = self.vinterp("--devices")
         self.assertEqual((result.status, result.err), (0, ""))
         self.assertIn("cpu: ", result.out)
+        self.assertRegex(result.out, r"\nC compiler: [^\n]+\n$")
 
     def test_no_program(self):
         self.wrong([], "FILE")

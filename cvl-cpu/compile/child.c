@@ -7,8 +7,6 @@
 #include <sys/wait.h>
 #include <time.h>
 
-extern char **environ;
-
 static int attributes_set(posix_spawnattr_t *attributes) {
   sigset_t none, defaults;
   sigemptyset(&none);
@@ -30,13 +28,14 @@ static void make_nicer(pid_t child) {
   (void)setpriority(PRIO_PROCESS, (id_t)child, getpriority(PRIO_PROCESS, 0) + CHILD_NICENESS);
 }
 
-int child_start(pid_t *child, const char *program, const posix_spawn_file_actions_t *actions,
-                char *const *arguments, bool background) {
+int child_start(pid_t *child, const posix_spawn_file_actions_t *actions, char *const *arguments,
+                char *const *environment, bool background) {
   posix_spawnattr_t attributes;
   int error = posix_spawnattr_init(&attributes);
   if (error) return error;
   error = attributes_set(&attributes);
-  if (!error) error = posix_spawn(child, program, actions, &attributes, arguments, environ);
+  if (!error)
+    error = posix_spawn(child, arguments[0], actions, &attributes, arguments, environment);
   posix_spawnattr_destroy(&attributes);
   if (!error && background) make_nicer(*child);
   return error;

@@ -12,11 +12,10 @@
 
 /* the child gets a quarter of a processor that one thread of the program uses, too */
 enum { CHILD_NICENESS = 5 };
-/* Starts a program, given by its path, in the environment of this process and with the usual
- * dispositions of signals. Returns 0 or an errno. In the background its priority is lower than
- * that of this process. */
-int child_start(pid_t *, const char *program, const posix_spawn_file_actions_t *,
-                char *const *arguments, bool background);
+/* Starts a program, the first argument, with the usual dispositions of signals. Returns 0 or an
+ * errno. In the background its priority is lower than that of this process. */
+int child_start(pid_t *, const posix_spawn_file_actions_t *, char *const *arguments,
+                char *const *environment, bool background);
 /* Whether the child has ended. If so, *status is that of waitpid, and the child is no longer
  * waited for. */
 bool child_ended(pid_t, int *status);

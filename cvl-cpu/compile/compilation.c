@@ -30,11 +30,19 @@ static void compilation_fail(struct compile_cache *c, struct compilation *x) {
   leave_all(c, x, FAILED);
 }
 
+/* Reports once that a compiler fails, if it was named: another may be right. */
+static void complain_of_compiler(struct compile_cache *c) {
+  if (c->compiler.command.named && !c->failed)
+    cvl_say(&c->say, "the compiler that RAVEL_CC names fails: what it fails for is evaluated");
+  c->failed = true;
+}
+
 /* The compiler has failed. Perhaps it refuses one of several codes, or all together are too
  * large. */
 static void fail_to_compile(struct compile_cache *c, struct compilation *x) {
   const bool several = x->members > 1;
   c->one_by_one |= several;
+  if (!several) complain_of_compiler(c);
   leave_all(c, x, several ? WAITING : FAILED);
 }
 
@@ -135,7 +143,8 @@ static int open_source(const struct compile_cache *c, const struct compilation *
 static bool start_compiler(const struct compile_cache *c, struct compilation *x) {
   const int source = open_source(c, x);
   if (source < 0) return false;
-  const int error = compiler_start(&c->compiler, &x->process, x->scratch, source, !c->waits);
+  const int error =
+      compiler_start(&c->compiler, c->heap, &x->process, x->scratch, source, !c->waits);
   close(source);
   return error == 0;
 }
@@ -159,6 +168,7 @@ void compilation_start(struct compile_cache *c, struct compilation *x,
     compilation_fail(c, x);
   } else if (!start_compiler(c, x)) {
     cache_end_scratch(c->directory, x->scratch, x->scratch_name);
+    complain_of_compiler(c);
     compilation_fail(c, x);
   }
 }
@@ -167,7 +177,10 @@ void compilation_start(struct compile_cache *c, struct compilation *x,
 static bool compilation_keep(struct compile_cache *c, const struct compilation *x) {
   size_t bytes = 0;
   char *data = compiler_object(x->scratch, c->heap, &bytes);
-  if (!data) return false;
+  if (!data) {
+    complain_of_compiler(c);
+    return false;
+  }
   const int error = cache_keep(c->directory, x->file, data, bytes);
   heap_free(c->heap, data, bytes);
   if (error) compile_complain(c, error);

@@ -10,6 +10,13 @@
 
 /* ---- the cache ---- */
 
+static bool choose_compiler(struct compile_cache *c, const char *zig) {
+  struct c_compiler *command = &c->compiler.command;
+  if (c_compiler_choose(command, zig)) return true;
+  if (command->why[0]) compile_end(c, command->why);
+  return false;
+}
+
 struct compile_cache *compile_cache_new(struct heap *heap, const struct cvl_options *options,
                                         struct ahead *ahead) {
   const bool given = options->compile_directory && options->compile_directory[0];
@@ -29,11 +36,11 @@ struct compile_cache *compile_cache_new(struct heap *heap, const struct cvl_opti
   c->say = options->say;
   c->ahead = ahead;
   c->widths = (struct widths){options->int_elem, options->float_elem};
-  c->compiles = compiles;
   c->when_it_pays = options->compile != CVL_COMPILE_ALL;
   c->waits = options->compile_waits && !c->when_it_pays;
   c->directory = -1;
   memcpy(c->path, directory, bytes);
+  c->compiles = compiles && choose_compiler(c, options->zig);
   return c;
 }
 
@@ -135,7 +142,7 @@ static struct compiled_code *compile_join(struct compiled_code *code) {
 static struct compiled_code *new_code(struct compile_cache *cache, const char *prefix,
                                       const char *text, size_t length, bool alone) {
   const bool ahead = cache->ahead && ahead_has(cache->ahead, prefix);
-  if (!ahead && !(cache->compiles && compiler_find(&cache->compiler))) return NULL;
+  if (!ahead && !cache->compiles) return NULL;
   struct compiled_code *code = heap_alloc(cache->heap, sizeof *code + length);
   if (!code) return NULL;
   *code =

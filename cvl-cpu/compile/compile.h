@@ -5,10 +5,10 @@
  * Superoperators that are wanted at the same time are compiled in one file, because the common
  * beginning of a file takes a third of the time of a short one. Each superoperator has a name:
  * the SHA-256 of all that its code depends on. That is its text, the flags, the compiler (its
- * file's identity and date) and the processor. A file's name is made from the names of all that
- * are in it. The name of one superoperator is a link to the file (cache_link), or the file's
- * own name if it is alone there. So a program finds the superoperators that it shares with
- * another one.
+ * command, and its file's identity and date) and the processor. A file's name is made from the
+ * names of all that are in it. The name of one superoperator is a link to the file
+ * (cache_link), or the file's own name if it is alone there. So a program finds the
+ * superoperators that it shares with another one.
  *
  * base/cache.h stores the files, and several processes may use one directory. A file that
  * another user could have written, or that is not complete, is not loaded. The code of each
@@ -19,7 +19,8 @@
  * once.
  *
  * If there is no compiler, or it fails, nothing is reported: the caller works without compiled
- * code. Errors of the directory are reported once, on standard error.
+ * code. Errors of the directory are reported once, and so is a compiler that RAVEL_CC names and
+ * that is not there.
  */
 #ifndef RAVEL_CPU_COMPILE_H
 #define RAVEL_CPU_COMPILE_H

@@ -7,7 +7,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -20,6 +19,8 @@ static const char *const flags[] = {FUSED_C_FLAGS, "-march=native",
 enum { FLAGS = sizeof flags / sizeof *flags };
 
 static const char object[] = "object";
+
+extern char **environ;
 
 /* ---- which one ---- */
 
@@ -37,50 +38,61 @@ static void add_processor(struct sha256_state *identity) {
   fclose(f);
 }
 
-/* Finds the first `cc` on the path. Only absolute directories count, since the compiler runs in
- * another directory. */
-static bool find_path(char *to, struct stat *found) {
-  const char *path = getenv("PATH");
-  while (path && *path) {
-    const size_t n = strcspn(path, ":");
-    const int length = snprintf(to, PATH_MAX, "%.*s/cc", (int)n, path);
-    if (path[0] == '/' && length < PATH_MAX && access(to, X_OK) == 0 && stat(to, found) == 0)
-      return true;
-    path += n + (path[n] == ':');
-  }
-  return false;
-}
-
-bool compiler_find(struct compiler *c) {
-  struct stat s;
-  if (c->looked_for) return c->found;
-  c->looked_for = true;
-  c->found = find_path(c->path, &s);
-  if (!c->found) return false;
-  const uint64_t facts[] = {(uint64_t)s.st_dev, (uint64_t)s.st_ino, (uint64_t)s.st_size,
-                            (uint64_t)s.st_mtim.tv_sec, (uint64_t)s.st_mtim.tv_nsec};
+const struct sha256_state *compiler_identity(struct compiler *c) {
+  if (c->identified) return &c->identity;
+  c->identified = true;
   sha256_begin(&c->identity);
-  sha256_add(&c->identity, facts, sizeof facts);
+  c_compiler_identify(&c->command, &c->identity);
   for (int i = 0; i < FLAGS; i++) {
     sha256_add(&c->identity, flags[i], strlen(flags[i]) + 1);
   }
   add_processor(&c->identity);
-  return true;
+  return &c->identity;
 }
 
 /* ---- a run ---- */
 
-int compiler_start(const struct compiler *c, pid_t *process, int directory, int source,
-                   bool background) {
-  char *arguments[FLAGS + 6];
-  int n = 0;
-  arguments[n++] = (char *)c->path;
+/* The environment of the compiler is that of this process, but that zig keeps what it makes of
+ * a source in the directory that it runs in, which is removed, and not for ever. */
+static char zig_keeps_here[] = "ZIG_LOCAL_CACHE_DIR=.";
+
+static size_t environment_bytes(void) {
+  size_t n = 0;
+  while (environ[n]) n++;
+  return (n + 2) * sizeof *environ;
+}
+
+static void make_environment(char **to) {
+  const size_t name = strcspn(zig_keeps_here, "=") + 1;
+  for (char **from = environ; *from; from++) {
+    if (strncmp(*from, zig_keeps_here, name) != 0) *to++ = *from;
+  }
+  *to++ = zig_keeps_here;
+  *to = NULL;
+}
+
+static int start_in(const struct compiler *c, struct heap *heap, pid_t *process,
+                    const posix_spawn_file_actions_t *actions, bool background) {
+  char *arguments[C_COMPILER_WORDS + FLAGS + 5];
+  const size_t bytes = environment_bytes();
+  size_t n = 0;
+  for (; n < c->command.count; n++) arguments[n] = c->command.words[n];
   for (int i = 0; i < FLAGS; i++) arguments[n++] = (char *)flags[i];
   arguments[n++] = (char *)"-";
   arguments[n++] = (char *)"-o";
   arguments[n++] = (char *)object;
   arguments[n++] = (char *)"-lm";
   arguments[n] = NULL;
+  char **environment = heap_alloc(heap, bytes);
+  if (!environment) return ENOMEM;
+  make_environment(environment);
+  const int error = child_start(process, actions, arguments, environment, background);
+  heap_free(heap, environment, bytes);
+  return error;
+}
+
+int compiler_start(const struct compiler *c, struct heap *heap, pid_t *process, int directory,
+                   int source, bool background) {
   posix_spawn_file_actions_t actions;
   int error = posix_spawn_file_actions_init(&actions);
   if (error) return error;
@@ -90,7 +102,7 @@ int compiler_start(const struct compiler *c, pid_t *process, int directory, int 
   for (int fd = 1; fd < 3 && !error; fd++) {
     error = posix_spawn_file_actions_addopen(&actions, fd, "/dev/null", O_RDWR, 0);
   }
-  if (!error) error = child_start(process, c->path, &actions, arguments, background);
+  if (!error) error = start_in(c, heap, process, &actions, background);
   posix_spawn_file_actions_destroy(&actions);
   return error;
 }

@@ -1,28 +1,27 @@
-/* compiler.h - the machine's C compiler: finds it, and starts processes that each compile a
- * source to an object. Private to this folder.
+/* compiler.h - the machine's C compiler (base/c-compiler.h): starts processes that each compile
+ * a source to an object. Private to this folder.
  */
 #ifndef RAVEL_CPU_COMPILER_H
 #define RAVEL_CPU_COMPILER_H
 
-#include <limits.h>
 #include <stdbool.h>
 #include <sys/types.h>
 
+#include "base/c-compiler.h"
 #include "base/heap.h"
-#include "base/sha256.h"
 
 struct compiler {
-  bool looked_for, found;
+  struct c_compiler command;
+  bool identified;
   /* hash of the compiler, its flags and the processor: what objects depend on */
   struct sha256_state identity;
-  char path[PATH_MAX];
 };
-/* Whether there is a compiler. The first call looks for it. */
-bool compiler_find(struct compiler *);
+/* Returns the identity, which the first call finds. */
+const struct sha256_state *compiler_identity(struct compiler *);
 
 /* Starts the compiler within a directory. The source is its input, and its output is discarded.
  * In the background its priority is lower than that of this process. Returns 0 or an errno. */
-int compiler_start(const struct compiler *, pid_t *, int directory, int source,
+int compiler_start(const struct compiler *, struct heap *, pid_t *, int directory, int source,
                    bool background);
 /* Returns the object that the compiler wrote into the directory, which the caller frees from
  * the heap. NULL: there is none, or no memory. */

@@ -10,8 +10,7 @@
 
 /* ---- the directory ---- */
 
-/* Ends compiling for good, and reports why. */
-static void load_complain(struct compile_cache *c, const char *why) {
+void compile_end(struct compile_cache *c, const char *why) {
   char line[CACHE_WHY + 64];
   snprintf(line, sizeof line, "superoperators are not compiled: %s", why);
   if (!c->given_up) cvl_say(&c->say, line);
@@ -21,7 +20,7 @@ static void load_complain(struct compile_cache *c, const char *why) {
 void compile_complain(struct compile_cache *c, int error) {
   char why[CACHE_WHY], text[128];
   snprintf(why, sizeof why, "%s: %s", c->path, strerror_r(error, text, sizeof text));
-  if (!c->when_it_pays) load_complain(c, why);
+  if (!c->when_it_pays) compile_end(c, why);
   c->given_up = true;
 }
 
@@ -34,7 +33,7 @@ bool compile_directory(struct compile_cache *c, bool make) {
     return true;
   }
   if (opened == CACHE_NOT_THERE && !make) return false;
-  if (opened == CACHE_NOT_TRUSTED || !c->when_it_pays) load_complain(c, why);
+  if (opened == CACHE_NOT_TRUSTED || !c->when_it_pays) compile_end(c, why);
   c->given_up = true;
   return false;
 }
@@ -51,13 +50,13 @@ static void end_name(struct sha256_state *state, char name[COMPILED_NAME]) {
 }
 
 void compile_name(struct compiled_code *code) {
-  struct sha256_state state = code->cache->compiler.identity;
+  struct sha256_state state = *compiler_identity(&code->cache->compiler);
   sha256_add(&state, code->prefix, strlen(code->prefix) + 1);
   end_name(&state, code->name);
 }
 
-void compile_name_file(const struct compile_cache *c, struct compilation *x) {
-  struct sha256_state state = c->compiler.identity;
+void compile_name_file(struct compile_cache *c, struct compilation *x) {
+  struct sha256_state state = *compiler_identity(&c->compiler);
   for (const struct compiled_code *code = c->codes; code; code = code->next) {
     if (code->compilation == x) sha256_add(&state, code->prefix, strlen(code->prefix) + 1);
   }

@@ -42,6 +42,7 @@ struct compile_cache {
   struct compiler compiler;
   int directory;   /* opened and checked; -1: not yet */
   bool given_up;   /* nothing more is compiled */
+  bool failed;     /* it was said that the compiler fails */
   bool one_by_one; /* a file of several could not be compiled */
   char path[];
 };
@@ -69,12 +70,14 @@ struct compiled_code {
 /* load.c. Opens the directory unless it is open. If `make`, creates it and its parent. Returns
  * false if it does not exist or is not to be trusted; the latter is reported. */
 bool compile_directory(struct compile_cache *, bool make);
+/* Ends compiling for good, and reports why. */
+void compile_end(struct compile_cache *, const char *why);
 /* Ends compiling for good. Reports an error of the system, unless compiling has to pay. */
 void compile_complain(struct compile_cache *, int error);
 /* Compute the names of a code, and of the file of a compilation. They are equal if the file has
  * one code. */
 void compile_name(struct compiled_code *);
-void compile_name_file(const struct compile_cache *, struct compilation *);
+void compile_name_file(struct compile_cache *, struct compilation *);
 /* Whether a file is in the directory. */
 bool compile_is_kept(const struct compile_cache *, const char *file);
 /* Makes the code READY if it is kept under its name, or in a file. */

@@ -68,11 +68,11 @@ Test(compile, a_directory_that_others_may_write) {
 }
 
 static int niceness_of_child(bool background) {
-  static char *const arguments[] = {(char *)"sleep", (char *)"60", NULL};
+  static char *const arguments[] = {(char *)"/bin/sleep", (char *)"60", NULL};
   posix_spawn_file_actions_t actions;
   pid_t child;
   cr_assert_eq(posix_spawn_file_actions_init(&actions), 0);
-  cr_assert_eq(child_start(&child, "/bin/sleep", &actions, arguments, background), 0);
+  cr_assert_eq(child_start(&child, &actions, arguments, arguments + 2, background), 0);
   posix_spawn_file_actions_destroy(&actions);
   const int niceness = getpriority(PRIO_PROCESS, (id_t)child);
   child_end(child);

@@ -74,6 +74,7 @@ struct machine *machine_new(const struct machine_options *options, struct diag_l
                             .compile = options->compile,
                             .compile_waits = options->compile_waits,
                             .compile_directory = options->compile_directory,
+                            .zig = options->zig,
                             .kernels = options->kernels,
                             .stop = {machine_ends_operations, m},
                             .measure = options->profile,
