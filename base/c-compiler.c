@@ -125,20 +125,20 @@ static void describe_found(const struct c_compiler *c, FILE *out) {
   for (unsigned i = 0; i < c->count; i++) fprintf(out, " %s", c->words[i]);
   if (realpath(c->path, real) && strcmp(last_part(real), last_part(c->path)) != 0)
     fprintf(out, ", which is %s", real);
-  fputs(c->named ? ", as RAVEL_CC says\n" : "\n", out);
+  if (c->named) fputs(", as RAVEL_CC says", out);
 }
 
 void c_compiler_describe(const struct c_compiler *c, FILE *out) {
   if (c->count > 0) {
     describe_found(c, out);
   } else if (c->why[0]) {
-    fprintf(out, "C compiler: none, since %s; programs run evaluated and flattened\n", c->why);
+    fprintf(out, "C compiler: none, since %s; programs run evaluated and flattened", c->why);
   } else if (c->named) {
-    fputs("C compiler: none, since RAVEL_CC is empty; programs run evaluated and flattened\n",
+    fputs("C compiler: none, since RAVEL_CC is empty; programs run evaluated and flattened",
           out);
   } else {
     fputs("C compiler: none; programs run evaluated and flattened. Install gcc, clang or, with "
-          "pip, ziglang (commands take RAVEL_CC='python3 -m ziglang cc')\n",
+          "pip, ziglang (commands take RAVEL_CC='python3 -m ziglang cc')",
           out);
   }
 }

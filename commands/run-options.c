@@ -125,6 +125,7 @@ void run_describe_compiler(void) {
   struct c_compiler c;
   c_compiler_choose(&c, NULL);
   c_compiler_describe(&c, stdout);
+  putchar('\n');
 }
 
 struct machine *run_machine(const char *backend_name, const struct machine_options *options,

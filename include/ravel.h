@@ -101,7 +101,10 @@ RAVEL_API struct ravel_options *ravel_options_new(void);
  *   profile   no, yes: calls are measured instruction by instruction, and take longer for it
  *   files, processes        no, yes: what NESL programs may open and start. A call that fails
  *                           after it was refused one ends in RAVEL_DENIED
- *   compiler  no, yes: superoperators are compiled by the system's C compiler
+ *   compiler  no, yes: superoperators and functions are compiled by the C compiler that the
+ *             environment's RAVEL_CC names, or else the system's, in the background and where
+ *             that pays; what is compiled is kept in the user's cache
+ *   zig       the file of zig, which compiles where there is no other C compiler
  *   check_overflow  no, yes: ints that wrap around in the text of a program are errors */
 RAVEL_API enum ravel_code ravel_options_set(struct ravel_options *, const char *name,
                                             const char *value);
@@ -140,6 +143,10 @@ RAVEL_API int ravel_cuda_device(const struct ravel_context *);
  * it does not use a GPU that there is, or does not compile superoperators as it should. "" if
  * nothing. The text is the context's until its next call. */
 RAVEL_API const char *ravel_remark(struct ravel_context *);
+
+/* Returns a line about the C compiler of the context: which it is, or that programs do without,
+ * and what to install. The text is the context's until its next call. */
+RAVEL_API const char *ravel_compiler(struct ravel_context *);
 
 /* ---- what went wrong ---- */
 

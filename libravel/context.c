@@ -60,6 +60,7 @@ static enum ravel_code make_context_machine(struct ravel_context *c) {
   if (c->options.compiler && cache_folder(c->folder, sizeof c->folder) == 0) {
     m->compile = CVL_COMPILE_WHEN_IT_PAYS;
     m->compile_directory = c->folder;
+    m->zig = c->options.zig[0] ? c->options.zig : NULL;
   }
   c->machine = choose_machine(c->options.backend, m, c->diags);
   return c->machine ? RAVEL_OK : ravel_failed(c, RAVEL_DEVICE);

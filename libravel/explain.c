@@ -3,6 +3,7 @@
  */
 #include "libravel/private.h"
 
+#include "base/c-compiler.h"
 #include "fcode-opt/fcode-opt.h"
 #include "fused-kernels/fused.h"
 
@@ -21,6 +22,26 @@ const char *ravel_profile(struct ravel_context *c) {
     return "";
   }
   machine_profile(c->machine, c->said.stream, true);
+  return messages_text(c);
+}
+
+/* ---- the C compiler ---- */
+
+const char *ravel_compiler(struct ravel_context *c) {
+  struct c_compiler compiler;
+  if (!ravel_begin(c)) return "";
+  if (!text_begin(&c->said, &c->message_heap)) {
+    ravel_fail_memory(c);
+    return "";
+  }
+  if (c->options.compiler) {
+    c_compiler_choose(&compiler, c->options.machine.zig);
+    c_compiler_describe(&compiler, c->said.stream);
+  } else {
+    fputs("C compiler: none, since the option compiler is no; programs run evaluated and "
+          "flattened",
+          c->said.stream);
+  }
   return messages_text(c);
 }
 

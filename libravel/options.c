@@ -40,6 +40,12 @@ static bool set_kernels(struct ravel_options *o, const char *value) {
   return true;
 }
 
+static bool set_zig(struct ravel_options *o, const char *value) {
+  if (strlen(value) >= sizeof o->zig) return false;
+  strcpy(o->zig, value);
+  return true;
+}
+
 static bool set_memory(struct ravel_options *o, const char *value) {
   o->machine.memory_limit = 0;
   return strcmp(value, "0") == 0 || parse_bytes(value, &o->machine.memory_limit);
@@ -110,6 +116,7 @@ static bool set_option(struct ravel_options *o, const char *name, const char *va
   }
   if (strcmp(name, "optimise") == 0) return yes_or_no(value, &o->optimise);
   if (strcmp(name, "compiler") == 0) return yes_or_no(value, &o->compiler);
+  if (strcmp(name, "zig") == 0) return set_zig(o, value);
   if (strcmp(name, "check_overflow") == 0) return yes_or_no(value, &o->check_overflow);
   if (strcmp(name, "kernels") == 0) return set_kernels(o, value);
   if (strcmp(name, "profile") == 0) return yes_or_no(value, &m->profile);
@@ -138,7 +145,8 @@ static const struct {
              {"profile", "yes or no"},
              {"files", "yes or no"},
              {"processes", "yes or no"},
-             {"compiler", "yes or no"}};
+             {"compiler", "yes or no"},
+             {"zig", "the name of a file, of less than 4096 bytes"}};
 enum { KNOWN = sizeof known / sizeof known[0] };
 
 static void list_names(char *text, size_t size) {

@@ -13,6 +13,7 @@ struct ravel_options {
   struct machine_options machine;
   char backend[32];
   char kernels[4096]; /* "": none */
+  char zig[4096];     /* its file; "": it is not there */
   double seconds;     /* of a call; 0: no limit */
   uint64_t spill;     /* bytes from which on columns go to temporary files; 0: defaults */
   bool no_spills;     /* none do */

@@ -57,7 +57,7 @@ static void expect_said(const char *wanted) {
   c_compiler_describe(&c, f);
   fclose(f);
   cr_expect(strstr(said, wanted), "%s", said);
-  cr_expect_eq(strchr(said, '\n'), said + strlen(said) - 1, "one line");
+  cr_expect_null(strchr(said, '\n'));
 }
 
 Test(c_compiler, of_the_system_or_zig) {

@@ -237,6 +237,28 @@ Test(options, a_cache_that_others_may_write_is_not_used_and_explained) {
   cr_expect_eq(system(path), 0);
 }
 
+/* ---- which compiler ---- */
+
+static void expect_compiler(const char *option, const char *value, const char *said) {
+  struct ravel_context *c =
+      context_with((const char *const[]){"zig", "/bin/sh", option, value, NULL});
+  cr_expect(strncmp(ravel_compiler(c), said, strlen(said)) == 0, "%s", ravel_compiler(c));
+  ravel_context_free(c);
+}
+
+Test(options, the_compiler_is_named) {
+  setenv("PATH", "/nowhere", 1);
+  unsetenv("RAVEL_CC");
+  expect_compiler("compiler", "yes", "C compiler: /bin/sh cc");
+  expect_compiler("compiler", "no", "C compiler: none, since the option compiler is no;");
+  expect_compiler("threads", "1", "C compiler: none, since the option compiler is no;");
+  setenv("RAVEL_CC", "/bin/true -x", 1);
+  expect_compiler("compiler", "yes", "C compiler: /bin/true -x, as RAVEL_CC says");
+  setenv("RAVEL_CC", "nothing", 1);
+  expect_compiler("compiler", "yes", "C compiler: none, since RAVEL_CC names 'nothing'");
+  cr_expect_str_eq(ravel_compiler(NULL), "");
+}
+
 /* ---- seeds, the optimiser ---- */
 
 static int64_t options_drawn(const char *seed) {

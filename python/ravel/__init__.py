@@ -13,7 +13,7 @@ from ravel._errors import (DataError, DeniedError, DeviceError, Diagnostic, Erro
 from ravel._function import function
 from ravel._functions import Cost, Function, Module, define, eval, load, map, profile
 from ravel._lib import lib as _lib
-from ravel._options import close, options
+from ravel._options import close, info, options
 from ravel._translate import Unsupported
 
 
@@ -28,5 +28,5 @@ __version__: str = _lib.ravel_version().decode()
 __all__ = ["Array", "Cost", "DataError", "DeniedError", "DeviceError", "Diagnostic", "Error",
            "Function", "Instance", "InternalError", "InterruptedCall", "LimitError",
            "MisuseError", "Module", "NeslSyntaxError", "NeslTypeError", "OutOfMemoryError",
-           "RunError", "Unsupported", "array", "close", "define", "eval", "function", "load",
+           "RunError", "Unsupported", "array", "close", "define", "eval", "function", "info", "load",
            "map", "options", "profile"]

@@ -8,12 +8,16 @@ Threads that should not wait for each other use different options (`threads` wil
 from __future__ import annotations
 
 import contextlib
+import functools
+import importlib.util
 import inspect
+import os
 import threading
 import warnings
 import weakref
 from collections import OrderedDict, deque
 from ctypes import byref, c_void_p
+from pathlib import Path
 from typing import Any, Callable, Generator, Iterable, Mapping, TypeVar
 
 from ravel import _errors
@@ -35,8 +39,19 @@ VALUES = {
     "spool": "bytes, as 64M; 0: a default; or no",
     "optimise": "True or False", "kernels": "the name of a file", "profile": "True or False",
     "files": "True or False", "processes": "True or False", "compiler": "True or False",
+    "zig": "the name of a file",
     "check_overflow": "True or False"}
 SETTINGS = {"seed": "", "time": "0", "depth": "0"}  # those that need no context of their own
+
+
+@functools.lru_cache(maxsize=None)
+def zig() -> str:
+    """The file of PyPI's ziglang, which has a C compiler; "" if that is not installed."""
+    with contextlib.suppress(ImportError, ValueError):
+        found = importlib.util.find_spec("ziglang")
+        if found and found.origin:
+            return str(Path(found.origin).with_name("zig"))
+    return ""
 
 
 def check_options(pairs: Iterable[tuple[str, str]]) -> None:
@@ -101,8 +116,8 @@ class Context:
         self._handle = self._open(options)
         self._refusal = ""
         self._watcher = Watcher(self._handle)
-        # A device may still say something of itself in any call.
-        self._listens = lib.ravel_cuda_device(self._handle) >= 0
+        # A device may still say something of itself in any call, and so may a compiler of the user's.
+        self._listens = lib.ravel_cuda_device(self._handle) >= 0 or "RAVEL_CC" in os.environ
         warn(self._said())
         self.settings: Callable[[], Settings] = lambda: DEFAULT  # those in force
         self._set = DEFAULT
@@ -116,7 +131,8 @@ class Context:
         self._functions: OrderedDict[Any, Compiled] = OrderedDict()
 
     def _open(self, options: Iterable[tuple[str, str]]) -> int:
-        wanted, made = _options(options), c_void_p()
+        defaults = {"compiler": "yes", "zig": zig()}
+        wanted, made = _options({**defaults, **dict(options)}.items()), c_void_p()
         try:
             code = lib.ravel_context_new(wanted, byref(made))
         finally:
@@ -219,6 +235,12 @@ class Context:
         while self._dead and not self._refusal:
             release, pointer = self._dead.popleft()
             release(pointer)
+
+    def about(self) -> list[str]:
+        """Lines about what executes its calls. Within `run`."""
+        device = lib.ravel_cuda_device(self._handle)
+        return [f"values: on the GPU {device}" if device >= 0 else "values: on the CPU",
+                text(lib.ravel_compiler(self._handle))]
 
     # ---- functions ----
 

@@ -91,6 +91,7 @@ FUNCTIONS: dict[str, tuple[Any, list[Any]]] = {
     "ravel_export_dlpack_unversioned": (CODE, [CONTEXT, VALUE, OUT]),
     "ravel_cuda_device": (c_int, [CONTEXT]),
     "ravel_remark": (TEXT, [CONTEXT]),
+    "ravel_compiler": (TEXT, [CONTEXT]),
     "ravel_on_progress": (NOTHING, [CONTEXT, PROGRESS, DATA]),
     "ravel_interrupt": (NOTHING, [CONTEXT]),
     "ravel_get_statistics": (NOTHING, [CONTEXT, POINTER(Statistics)]),

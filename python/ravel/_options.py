@@ -13,6 +13,7 @@ from typing import NamedTuple, Optional, Tuple, Union
 
 from ravel import _context
 from ravel._context import Context, Settings
+from ravel._lib import lib, text
 
 Option = Union[str, int, float, bool]
 Pairs = Tuple[Tuple[str, str], ...]
@@ -71,12 +72,19 @@ def may_act() -> bool:
     return "yes" in (chosen.get("files"), chosen.get("processes"))
 
 
+def info() -> str:
+    """What executes calls with the options in force, as lines: for people, and to report errors."""
+    found = context()
+    return "\n".join([f"Ravel {text(lib.ravel_version())}, {lib._name}",  # pylint: disable=protected-access
+                      *found.run(found.about)])
+
+
 class options:  # pylint: disable=invalid-name
     """Options for what runs within: `with ravel.options(backend="cuda", memory="2GB"): ...`
 
     The names are those of `ravel_options_set` in ravel.h: backend, threads, memory, time,
     int, float, seed, depth, chunks, procedures, spool, optimise, profile, files, processes,
-    compiler, kernels, check_overflow. What is not named stays as it is around. They hold for this thread
+    compiler, zig, kernels, check_overflow. What is not named stays as it is around. They hold for this thread
     (or task of asyncio). Each set of options other than seed, time and depth has a context with threads and
     memory of its own, of which a few are kept; arrays of one are copied when they are used in
     another. With a seed random numbers begin anew at each `with`.

@@ -4,7 +4,9 @@
 What a machine lacks is a line that begins with SKIPPED. RAVEL_LIBRARY names another libravel.
 """
 
+import os
 import sys
+import tempfile
 import unittest
 from pathlib import Path
 
@@ -20,7 +22,9 @@ def load(names):
 
 def main():
     sys.path[:0] = [str(HERE), str(HERE.parent)]
-    result = unittest.TextTestRunner(stream=sys.stdout, verbosity=1).run(load(sys.argv[1:]))
+    with tempfile.TemporaryDirectory(prefix="ravel-cache-") as folder:
+        os.environ["XDG_CACHE_HOME"] = folder  # compiled code is of this run
+        result = unittest.TextTestRunner(stream=sys.stdout, verbosity=1).run(load(sys.argv[1:]))
     for reason in sorted({reason for _, reason in result.skipped}):
         count = sum(1 for _, other in result.skipped if other == reason)
         kind = " (optional)" if reason.endswith("is not installed") else ""
