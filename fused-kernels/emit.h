@@ -216,11 +216,12 @@ void fused_emit_cpu(struct arena *, const struct superop *const *, uint32_t coun
 enum { FUSED_NAME_MAX = 100 };
 void fused_functions_prefix(const char *text, size_t length, char prefix[FUSED_NAME_MAX]);
 
-/* Flags for the C compiler. Floating point must work as everywhere in the program, or the bits
- * would differ. */
+/* Flags for the C compiler, which gcc, clang and zig know. Floating point must work as
+ * everywhere in the program, or the bits would differ. Where zig does not optimise it looks for
+ * undefined behaviour otherwise. */
 #define FUSED_C_FLAGS                                                                          \
-  "-O3", "-ffp-contract=off", "-fno-math-errno", "-fno-trapping-math", "-std=c11", "-w",       \
-      "-fPIC", "-shared"
+  "-O3", "-ffp-contract=off", "-fno-math-errno", "-fno-trapping-math",                         \
+      "-fno-sanitize=undefined", "-std=c11", "-w", "-fPIC", "-shared"
 
 /* Texts in such a file: what made it, to be compared with FUSED_VERSION, and what its code
  * needs of the processor, words of processor.def. */

@@ -221,6 +221,7 @@ def pages():
     yield Stage("procedures of lifted functions", "python3 nesl-tests/procedures.py --jobs {jobs}")
     yield Stage("native code and everything else, a sample",
                 f"{CACHED} python3 nesl-tests/native.py --jobs {{jobs}} --sample 250 --least 200")
+    yield Stage("code of each C compiler, some programs", f"{CACHED} python3 nesl-tests/compilers.py --jobs {{jobs}}")
     yield Stage("chunks of many tiny instances", "python3 nesl-tests/ranges.py")
     yield Stage("loops whose rounds fail, in chunks", "python3 nesl-tests/rounds.py --seed 5 --jobs {jobs}")
     yield Stage("passes over memory", "python3 nesl-tests/passes.py")
@@ -309,6 +310,8 @@ def whole_programs():
                 f"{CACHED} python3 nesl-tests/native.py --jobs {{jobs}} --least 3000", reads=NATIVE)
     yield Stage("whole: native code and everything else, random programs",
                 "python3 nesl-tests/native.py --jobs {jobs} --random 1000 --seed 0x{seed} --least 1000",
+                reads=NATIVE)
+    yield Stage("whole: code of each C compiler", f"{CACHED} python3 nesl-tests/compilers.py --all --jobs {{jobs}}",
                 reads=NATIVE)
     yield Stage("whole: superoperators compiled ahead of time", "python3 nesl-tests/ahead.py")
     yield Stage("whole: functions of C from NESL, their kernels for a GPU",
