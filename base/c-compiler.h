@@ -32,7 +32,8 @@ bool c_compiler_choose(struct c_compiler *, const char *zig);
 /* Adds what tells it from other compilers: its words, and of the files that they name number,
  * size and date. */
 void c_compiler_identify(const struct c_compiler *, struct sha256_state *);
-/* Prints a line, without its end: which compiler it is, or that programs do without, and how to get one. */
+/* Prints a line, without its end: which compiler it is, or that programs do without, and how to
+ * get one. */
 void c_compiler_describe(const struct c_compiler *, FILE *);
 
 #endif

@@ -202,12 +202,14 @@ static bool set_program(struct making *m, struct library_entry *e, struct global
   const struct flatten_options flatten = {.arena = m->l.arena,
                                           .widths = m->o->session.widths,
                                           .unchecked = m->o->session.unchecked,
-                                          .combine = true};
+                                          .combine = true,
+                                          .procedures = true};
   const struct fcode_opt_options optimiser = fcode_opt_default_options();
   if (session_find_missing(n->session, g->body, &n->complaints)) return false;
   struct ir_program *flat = flatten_function(n->session, g, argument, &flatten, &n->complaints);
   if (!flat) return false;
   relocate(m, flat, g->body);
+  e->layout = flat->entry_layout;
   const struct ir_program *ir = fcode_opt(m->l.arena, flat, &optimiser, NULL, NULL, &n->diags);
   if (ir) e->program = fcode_opt_stack_code(m->l.arena, ir, &n->diags);
   return e->program && set_text(m, e);

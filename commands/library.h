@@ -5,13 +5,14 @@
  *   library-types.c    a C type for each NESL type
  *   library-header.c   NAME.h
  *   library-source.c   NAME.c
- *   library-kernels.c  --kernels: NAME-cpu.c, NAME-cpu.so, NAME.cu
+ *   library-kernels.c  --kernels: NAME-cpu.c, NAME-cpu-F.c, NAME-cpu.so, NAME.cu
  *   neslc-library.c    from the command line to these files
  */
 #ifndef RAVEL_COMMANDS_LIBRARY_H
 #define RAVEL_COMMANDS_LIBRARY_H
 
 #include "base/sha256.h"
+#include "fused-kernels/emit.h"
 #include "neslc/types/types.h"
 #include "vcode/vcode.h"
 
@@ -86,6 +87,10 @@ struct library_entry {
   const char *text; /* of the program */
   size_t length;
   char digest[SHA256_DIGITS + 1];
+  const uint32_t *layout; /* ir_program.entry_layout */
+  const char *procedures; /* their text (procedures/procedures.h); library_procedures */
+  size_t procedures_length;
+  char procedures_prefix[FUSED_NAME_MAX];
 };
 
 struct library {

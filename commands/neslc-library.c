@@ -54,28 +54,53 @@ static const char *folder_of(const struct making *m) {
   return m->o->output ? m->o->output : ".";
 }
 
-static bool write_library_file(struct making *m, const char *suffix,
-                               void (*print)(const struct library *, FILE *)) {
+struct library_file {
+  const char *suffix;
+  void (*print)(const struct library *, FILE *);
+  const struct library_entry *of; /* library_procedures_text of this entry instead */
+};
+
+static bool write_file(struct making *m, struct library_file f) {
   struct output_file out;
   struct memory_guard guard;
   struct diag_list *diags = &m->n->diags;
-  const char *file = arena_printf(m->l.arena, "%s/%s%s", folder_of(m), m->l.name, suffix);
+  const char *file = arena_printf(m->l.arena, "%s/%s%s", folder_of(m), m->l.name, f.suffix);
   if (!output_begin(&out, file, diags)) return false;
   memory_guard_begin(&guard);
   if (setjmp(guard.jump)) {
     output_abandon(&out);
     return output_complain(diags, file, ENOMEM);
   }
-  print(&m->l, out.stream);
+  if (f.of) {
+    library_procedures_text(f.of, out.stream);
+  } else {
+    f.print(&m->l, out.stream);
+  }
   memory_guard_end(&guard);
   return output_end(&out, file, diags);
+}
+
+static bool write_library_file(struct making *m, const char *suffix,
+                               void (*print)(const struct library *, FILE *)) {
+  return write_file(m, (struct library_file){suffix, print, NULL});
+}
+
+static bool write_procedures(struct making *m) {
+  const struct library *l = &m->l;
+  for (const struct library_entry *e = l->entries; e < l->entries + l->entry_count; e++) {
+    if (!e->procedures) continue;
+    if (!write_file(m, (struct library_file){library_procedures_suffix(l, e), NULL, e}))
+      return false;
+  }
+  return true;
 }
 
 static bool write_kernel_files(struct making *m) {
   struct diag_list *diags = &m->n->diags;
   if (!m->o->kernels) return true;
-  return library_superops(&m->l, diags) && write_library_file(m, ".cu", library_cuda_text) &&
-         write_library_file(m, "-cpu.c", library_cpu_text) &&
+  return library_superops(&m->l, diags) && library_procedures(&m->l, diags) &&
+         write_library_file(m, ".cu", library_cuda_text) &&
+         write_library_file(m, "-cpu.c", library_cpu_text) && write_procedures(m) &&
          library_compile(&m->l, folder_of(m), m->o->kernels, diags);
 }
 

@@ -11,6 +11,10 @@
 #include <string.h>
 #include <time.h>
 
+bool fcode_opt_is_done(const struct ir_program *program) {
+  return program->vcode && program->superop_count > 0;
+}
+
 /* The most rounds of simplify and dead, which repeat while they change something. Two are
  * enough for every program of the corpus. */
 enum { MAX_ROUNDS = 4 };

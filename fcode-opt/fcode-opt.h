@@ -47,6 +47,10 @@ struct ir_program *fcode_opt(struct arena *, const struct ir_program *program,
                              const struct fcode_opt_options *, struct fcode_opt_stats *stats,
                              FILE *explain, struct diag_list *diags);
 
+/* Whether a program that was read from text with superoperators is one that has been optimised:
+ * then it is executed as it is. */
+bool fcode_opt_is_done(const struct ir_program *);
+
 /* Makes stack code for a program in let-form: operands are moved at their last use, copied
  * otherwise. Functions that the entry cannot reach are left out. Returns NULL if memory fails.
  */

@@ -91,12 +91,13 @@ RAVEL_API struct ravel_options *ravel_options_new(void);
  *             keeps memory small, never, or in chunks of N instances; results are the same
  *   procedures   auto, off, always: batch calls are executed one instance after the other, by
  *             code of the system's C compiler, where that pays, never, or where it can be; so
- *             are whole calls that are made often and are short; only with `compiler`
+ *             are whole calls that are made often and are short; only with `compiler` or
+ *             `kernels`
  *   spool     bytes, as 64M: a stream that is imported in several arrays, or the result of a
  *             call in chunks, goes to spill files, not to memory, if it has more. 0: a
  *             sixteenth of `memory`; of a result a quarter of what is left of it. no: none do
  *   optimise  yes, no
- *   kernels   a file with superoperators that were compiled ahead of time, for the back end;
+ *   kernels   a file with code compiled ahead of time (neslc --kernels) for the back end;
  *             one that the CPU cannot use ends ravel_context_new in RAVEL_DEVICE
  *   profile   no, yes: calls are measured instruction by instruction, and take longer for it
  *   files, processes        no, yes: what NESL programs may open and start. A call that fails

@@ -56,11 +56,9 @@ static void keep_program(struct ravel_function *f) {
 
 bool ravel_function_prepare(struct ravel_context *c, struct ravel_function *f) {
   struct fcode_opt_options optimiser = fcode_opt_default_options();
-  /* A text with superoperators is that of an optimised program. */
-  const bool optimised = f->program->vcode && f->program->superop_count > 0;
   /* Elements of large results are written once more for that: who sets `spill` wants it. */
   optimiser.chunked_results = c->options.spill > 0;
-  if (c->options.optimise && !optimised) {
+  if (c->options.optimise && !fcode_opt_is_done(f->program)) {
     f->program = fcode_opt(&f->work, f->program, &optimiser, NULL, NULL, c->diags);
     if (!f->program) memory_failed();
   }

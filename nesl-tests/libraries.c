@@ -1,7 +1,8 @@
 /* libraries.c - what libraries.py tests besides results: the functions themselves, contexts of
- * other widths, threads with a context each, kernels. Made from libraries.nesl: lib.h.
+ * other widths, threads with a context each, kernels, procedures. Made from libraries.nesl:
+ * lib.h.
  *
- *   libraries functions | widths | refused | threads | kernels FILE
+ *   libraries functions | widths | refused | threads | kernels FILE | procedures FILE
  */
 #include "lib.h"
 
@@ -18,17 +19,22 @@
     }                                                                                          \
   } while (0)
 
-static struct ravel_context *libraries_context_with(const char *name, const char *value) {
+static struct ravel_context *libraries_context(const char *const *pairs) {
   struct ravel_options *options = ravel_options_new();
   struct ravel_context *context;
   CHECK(ravel_options_set(options, "backend", "cpu") == RAVEL_OK);
-  if (name) CHECK(ravel_options_set(options, name, value) == RAVEL_OK);
+  for (; *pairs; pairs += 2) CHECK(ravel_options_set(options, pairs[0], pairs[1]) == RAVEL_OK);
   if (ravel_context_new(options, &context) != RAVEL_OK) {
     fprintf(stderr, "%s", ravel_message(context));
     exit(2);
   }
   ravel_options_free(options);
   return context;
+}
+
+static struct ravel_context *libraries_context_with(const char *name, const char *value) {
+  const char *const pairs[] = {name, value, NULL};
+  return libraries_context(pairs);
 }
 
 /* The function is one and the same in a context, and calls on its values give the same. */
@@ -139,6 +145,38 @@ static void kernels(const char *file) {
   ravel_context_free(without);
 }
 
+/* Whether native code has executed the last call as a whole. */
+static bool libraries_was_native(struct ravel_context *context) {
+  return strstr(ravel_profile(context), "{\"name\": \"MAIN\", \"calls\": 1, \"instances\": 1");
+}
+
+/* Functions that call themselves, or have superoperators, executed by code that was compiled
+ * ahead of time: nothing is compiled. */
+static void procedures(const char *file) {
+  enum { SOME = 300 };
+  const char *const pairs[] = {"kernels", file,      "procedures", "always", "compiler",
+                               "no",      "profile", "yes",        NULL};
+  struct ravel_context *with = libraries_context(pairs),
+                       *without = libraries_context_with("procedures", "off");
+  int64_t n[SOME], a, b;
+  double p, q, x[SOME];
+  for (int i = 0; i < SOME; i++) n[i] = (7 * i * i + 3 * i) % 101 + 1, x[i] = 1.0 / (i + 3);
+  const struct lib_vec_i64 v = {n, SOME};
+  const struct lib_vec_f64 w = {x, SOME};
+  struct lib_vec_i64 s, t;
+  CHECK(lib_steps(with, v, &s) == RAVEL_OK && libraries_was_native(with));
+  CHECK(lib_steps(without, v, &t) == RAVEL_OK);
+  CHECK(s.length == SOME && memcmp(s.data, t.data, sizeof n) == 0);
+  CHECK(lib_fib(with, 15, &a) == RAVEL_OK && libraries_was_native(with));
+  CHECK(lib_fib(without, 15, &b) == RAVEL_OK && a == b);
+  CHECK(lib_squares(with, w, &p) == RAVEL_OK && libraries_was_native(with));
+  CHECK(lib_squares(without, w, &q) == RAVEL_OK && memcmp(&p, &q, sizeof p) == 0);
+  lib_free_vec_i64(&s);
+  lib_free_vec_i64(&t);
+  ravel_context_free(with);
+  ravel_context_free(without);
+}
+
 int main(int argc, char **argv) {
   const char *what = argc > 1 ? argv[1] : "";
   if (strcmp(what, "functions") == 0) {
@@ -151,6 +189,8 @@ int main(int argc, char **argv) {
     threads();
   } else if (strcmp(what, "kernels") == 0 && argc > 2) {
     kernels(argv[2]);
+  } else if (strcmp(what, "procedures") == 0 && argc > 2) {
+    procedures(argv[2]);
   } else {
     return 3;
   }

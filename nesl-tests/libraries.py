@@ -301,7 +301,10 @@ static struct ravel_context *begin(const char *ints, const char *floats) {
   ravel_options_set(options, "int", ints);
   ravel_options_set(options, "float", floats);
   ravel_options_set(options, "seed", "5");
-  if (getenv("KERNELS") && ravel_options_set(options, "kernels", getenv("KERNELS")) != RAVEL_OK) exit(3);
+  if (getenv("KERNELS")) {
+    if (ravel_options_set(options, "kernels", getenv("KERNELS")) != RAVEL_OK) exit(3);
+    ravel_options_set(options, "procedures", "always");
+  }
   if (ravel_context_new(options, &context) != RAVEL_OK) {
     fprintf(stderr, "%s", ravel_message(context));
     exit(2);
@@ -498,7 +501,7 @@ def test_by_hand(tools: Tools, c: str, brief: bool) -> int:
     make_library(tools, CASES, Widths(), *([] if brief else ["--kernels"]))
     if not brief:
         make_kernels(tools)
-        runs += [["kernels", "out/lib-cpu.so"], ["kernels", "./saying.so"]]
+        runs += [["kernels", "out/lib-cpu.so"], ["kernels", "./saying.so"], ["procedures", "out/lib-cpu.so"]]
     text = (Path(__file__).parent / "libraries.c").read_text(encoding="ascii")
     compile_program(tools, c, ["-std=c11", "-D_DEFAULT_SOURCE", "-pthread"], text, "by-hand")
     failures = 0
@@ -532,16 +535,17 @@ def narrow(case: Case) -> bool:
 
 
 def compare_all(tools: Tools, cases: list[Case], widths: Widths,
-                compilers: list[tuple[str, list[str]]]) -> int:
-    """How many calls are wrong, in programs by several compilers."""
-    make_library(tools, cases, widths)
+                compilers: list[tuple[str, list[str]]], kernels: str = "") -> int:
+    """How many calls are wrong, in programs by several compilers, with the file of kernels."""
+    make_library(tools, cases, widths, *(["--kernels"] if kernels else []))
     want = [expected(tools, case, widths) for case in cases]
     failures = 0
     for compiler, language in compilers:
         name = f"{language[0][5:].replace('+', 'x')}-{widths.ints}"
         compile_program(tools, compiler, language, program(cases, widths), name)
-        failed = compare(tools, cases, want, name)
-        print(f"{compiler} {language[0]}, {widths.ints} bits: {len(cases)} calls, {failed} wrong")
+        failed = compare(tools, cases, want, name, **({"KERNELS": kernels} if kernels else {}))
+        print(f"{compiler} {language[0]}, {widths.ints} bits: {len(cases)} calls{kernels and ' by '}{kernels},"
+              f" {failed} wrong")
         failures += failed
     return failures
 
@@ -549,6 +553,7 @@ def compare_all(tools: Tools, cases: list[Case], widths: Widths,
 def test(tools: Tools, c: str, cxx: str, seed: int) -> int:
     cases = CASES + random_cases(seed, 12)
     return (compare_all(tools, cases, Widths(), [(c, ["-std=c11"]), (cxx, ["-std=c++17"])]) +
+            compare_all(tools, CASES[::3], Widths(), [(c, ["-std=c11"])], "out/lib-cpu.so") +
             compare_all(tools, list(filter(narrow, cases)), Widths(32, 32), [(c, ["-std=c11"])]))
 
 

@@ -129,13 +129,23 @@ class Library(CommandTest):
         self.must(*words, "--kernels")
         self.assertTrue({"l-cpu.c", "l-cpu.so", "l.c", "l.cu", "l.h"} <= set(os.listdir(self.directory)))
         self.assertRegex(self.text("l-cpu.c"), FUNCTION)
+        self.assertRegex(self.text("l-cpu-go.c"), r"RAVEL_ENTRY\(entry\)")
         done = self.command(*words, "--kernels=no-processor", "-o", "b")
         self.assertEqual(done.returncode, 1)
         self.assertIn("b/l-cpu.c: error: it could not be compiled: the C compiler failed", done.stderr)
-        self.assertEqual(sorted(os.listdir(self.path("b"))), ["l-cpu.c", "l.c", "l.cu", "l.h"])
+        self.assertEqual(sorted(os.listdir(self.path("b"))), ["l-cpu-go.c", "l-cpu.c", "l.c", "l.cu", "l.h"])
         done = self.command(*words, "--kernels", "-o", "c", PATH="/nowhere")
         self.assertEqual(done.returncode, 1)
         self.assertIn("it could not be compiled: ", done.stderr)
+
+    def test_procedures_of_the_same_text_are_written_once(self):
+        self.write("function go(v) : [float] -> float = sum({x * x + 1.0 : x in v});\n"
+                   "function went(v) : [float] -> float = sum({x * x + 1.0 : x in v});\n"
+                   "function gone(v) : [float] -> float = sum({x * x + 2.0 : x in v});", "prog.nesl")
+        self.must(NESLC, "prog.nesl", "--library", "l", "--entry", "go", "--entry", "went", "--entry", "gone",
+                  "--kernels")
+        self.assertEqual(sorted(name for name in os.listdir(self.directory) if name.startswith("l-cpu-")),
+                         ["l-cpu-go.c", "l-cpu-gone.c"])
 
 
 class Ahead(CommandTest):

@@ -10,6 +10,7 @@
 #include "cvl-cpu/cpu.h"
 #include "cvl-cpu/cvl-cpu.h"
 #include "cvl-cpu/tests/native-text.h"
+#include "fused-kernels/emit.h"
 
 static const struct cvl_backend *const cpu = &cvl_cpu_backend;
 static char directory[40];
@@ -47,21 +48,38 @@ struct made {
   struct cvl_procedure_code *code;
 };
 
-static struct made made_with(struct cvl_options o) {
-  struct made m;
+/* The text of all procedures, and what is to follow. */
+static char *made_text(struct arena *a, const char *more) {
+  const char *const parts[] = {native_rows, native_others, native_shared, more};
+  char *text = arena_alloc(a, sizeof native_prelude + sizeof native_rows +
+                                  sizeof native_others + sizeof native_shared + strlen(more));
+  strcpy(text, native_prelude);
+  for (int i = 0; i < 4; i++) strcat(text, parts[i]);
+  return text;
+}
+
+static struct cvl_procedure_code *made_code(struct cvl_context *c, const char *more) {
   struct arena a;
+  arena_init(&a, &heap);
+  const char *text = made_text(&a, more);
+  struct cvl_procedure_code *code = cpu->procedures->prepare(c, text, strlen(text));
+  arena_free(&a);
+  return code;
+}
+
+static struct cvl_context *made_context(struct cvl_options o) {
   const char *why;
   o.int_elem = CVL_I64, o.float_elem = CVL_F64;
+  struct cvl_context *c = cpu->open(&o, &why);
+  cr_assert_not_null(c, "%s", why);
+  return c;
+}
+
+static struct made made_with(struct cvl_options o) {
+  struct made m;
   o.compile = CVL_COMPILE_ALL, o.compile_directory = directory;
-  m.c = cpu->open(&o, &why);
-  cr_assert_not_null(m.c, "%s", why);
-  arena_init(&a, &heap);
-  char *text = arena_alloc(&a, sizeof native_prelude + sizeof native_rows +
-                                   sizeof native_others + sizeof native_shared);
-  strcat(strcat(strcpy(text, native_prelude), native_rows), native_others);
-  strcat(text, native_shared);
-  m.code = cpu->procedures->prepare(m.c, text, strlen(text));
-  arena_free(&a);
+  m.c = made_context(o);
+  m.code = made_code(m.c, "");
   cr_assert_not_null(m.code);
   cr_assert(cpu->procedures->ready(m.c, m.code, CVL_PROCEDURES_WAIT));
   return m;
@@ -195,6 +213,45 @@ Test(procedures, rows_of_all_shapes_on_any_number_of_threads) {
     }
     made_close(&m);
   }
+}
+
+/* Makes a library with the code, as neslc --kernels does. */
+static void make_ahead(const char *file) {
+  char path[100], prefix[FUSED_NAME_MAX], command[400];
+  struct arena a;
+  arena_init(&a, &heap);
+  const char *text = made_text(&a, "");
+  fused_functions_prefix(text, strlen(text), prefix);
+  snprintf(path, sizeof path, "%s/ahead.c", directory);
+  FILE *f = fopen(path, "w");
+  cr_assert(f);
+  fprintf(f,
+          "const char " FUSED_VERSION_SYMBOL "[] = \"" FUSED_VERSION "\";\n"
+          "const char " FUSED_NEEDS_SYMBOL "[] = \"\", %s[] = \"\";\n"
+          "#define RAVEL_ENTRY(name) %s##name\n%s",
+          prefix, prefix, text);
+  fclose(f);
+  arena_free(&a);
+  snprintf(command, sizeof command, "cc -shared -fPIC -w -o %s %s", file, path);
+  cr_assert_eq(system(command), 0);
+}
+
+/* Nothing is compiled: only the text that the library was made of has code. */
+Test(procedures, code_that_was_compiled_ahead_of_time) {
+  char file[100];
+  snprintf(file, sizeof file, "%s/ahead.so", directory);
+  make_ahead(file);
+  struct made m = {made_context((struct cvl_options){.threads = 2, .kernels = file}), NULL};
+  struct cvl_value results[2];
+  cr_expect_null(made_code(m.c, "int another;\n"));
+  m.code = made_code(m.c, "");
+  cr_assert_not_null(m.code);
+  cr_assert(cpu->procedures->ready(m.c, m.code, CVL_PROCEDURES_LOOK));
+  rows_make(m.c, 20000, 12, false);
+  cr_assert(rows_done(&m, &of_evens, results));
+  expect_evens(&m, results);
+  rows_drop(m.c);
+  made_close(&m);
 }
 
 Test(procedures, a_sub_context_executes_the_code_of_its_parent) {

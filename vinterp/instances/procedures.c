@@ -5,9 +5,10 @@
 #include "procedures/procedures.h"
 #include "vinterp/machine/machine-private.h"
 
-/* In seconds: batch calls that have taken so long, or will, are worth printing procedures, which
- * takes a millisecond and may find them compiled; calls that have taken so long, compiling them.
- * The compiler takes about as long, of a processor that the program uses, too. */
+/* In seconds: batch calls that have taken so long, or will, are worth printing procedures,
+ * which takes a millisecond and may find them compiled; calls that have taken so long,
+ * compiling them. The compiler takes about as long, of a processor that the program uses, too.
+ */
 static const double print_after = 2e-3, compile_after = 250e-3;
 /* The least time of a word of operands. */
 static const double seconds_of_word = 10e-9;
@@ -45,7 +46,8 @@ static const struct cvl_procedures *table_of(const struct machine *m) {
 
 void procedure_calls_init(struct machine *m) {
   m->calls.possible = table_of(m) && m->options.procedures != MACHINE_PROCEDURES_OFF &&
-                      !m->options.checked && m->options.compile != CVL_COMPILE_NONE;
+                      !m->options.checked &&
+                      (m->options.compile != CVL_COMPILE_NONE || m->options.kernels);
 }
 
 void procedure_calls_begin_run(struct machine *m) {
