@@ -518,7 +518,7 @@ Test(libravel, options) {
       ravel_options_message(o),
       "there is no option 'colours'; there are backend, threads, memory, time, int, "
       "float, seed, depth, chunks, procedures, spool, optimise, kernels, profile, files, "
-      "processes, compiler");
+      "processes, compiler, zig");
   cr_expect_eq(ravel_options_set(o, "procedures", "sometimes"), RAVEL_MISUSE);
   cr_expect_eq(ravel_options_set(o, "procedures", "always"), RAVEL_OK);
   cr_expect_eq(ravel_options_set(o, "time", "2.5"), RAVEL_OK);
