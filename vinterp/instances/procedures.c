@@ -5,10 +5,9 @@
 #include "procedures/procedures.h"
 #include "vinterp/machine/machine-private.h"
 
-/* In seconds: batch calls that have taken so long, or will, are worth printing procedures,
- * which takes a millisecond and may find them compiled; calls that have taken so long,
- * compiling them. The compiler takes about as long, of a processor that the program uses, too.
- */
+/* In seconds: batch calls that have taken so long, or will, are worth printing procedures, which
+ * takes a millisecond and may find them compiled; calls that have taken so long, compiling them.
+ * The compiler takes about as long, of a processor that the program uses, too. */
 static const double print_after = 2e-3, compile_after = 250e-3;
 /* The least time of a word of operands. */
 static const double seconds_of_word = 10e-9;
