@@ -6,8 +6,8 @@
 Programs of one parameter are compiled and run at n, 2 n and 4 n. The elements that are read and
 written (vcode.md, section 21.8) may grow no faster than the work of the algorithm, and be no more
 than so many for each unit of it; executed instructions may grow no faster than its depth. So a sequence that all instances only index, measure or pass on is not copied for each. The second
-part compiles programs of growing nesting: code is as long as the source. Exit status 1 if one
-fails."""
+part compiles programs of growing nesting: code is as long as the source. The third runs optimised
+functions of a vector, most of which read and write it once. Exit status 1 if one fails."""
 
 import argparse
 import json
@@ -183,6 +183,17 @@ NESTINGS = {"else if": else_ifs, "if in if": then_ifs, "if of one instance": ser
             "eaches": eaches, "lets": lets}
 DEEPEST = 40
 
+# Name: the most elements that are read and written for each element of v, the function of v.
+FUSED = {
+    "evens in one pass": (2, "evens((x, y) => (min(x, y), max(x, y)), v)"),
+    "odds in one pass": (2, "odds((x, y) => (x + y, x - y), v)"),
+    "evens of what may fail": (13, "evens((x, y) => (x / (y + 1), y), v)"),
+    "two in one pass": (2, "two(w => {2 * x : x in w}, v)"),
+    "ilv in one pass": (2, "ilv(w => {2 * x : x in w}, v)"),
+    "ilv of each": (9, "{ilv(w => {2 * x : x in w}, r) : r in group_by(v, 5)}"),
+}
+FUSED_LENGTH = 10000
+
 
 def run(command, folder):
     done = subprocess.run(command, cwd=folder, capture_output=True, text=True,
@@ -237,6 +248,18 @@ def wrong_size(options, name, folder):
     return None
 
 
+def wrong_passes(options, name, folder):
+    """The error in what an optimised function reads and writes, or nothing; prints it."""
+    most, body = FUSED[name]
+    source, times = Path(folder) / "p.nesl", Path(folder) / "times.json"
+    source.write_text(f"function f(v) = {body};\n")
+    run([options.build / "bin" / "nesl-tests", "--threads", "1", "--chunks", "off", "--repeat", "1", "--quiet",
+         "--times", times, "run", source, "--entry", "f", f"index({FUSED_LENGTH})"], folder)
+    seen = json.loads(times.read_text())["work"] / FUSED_LENGTH
+    print(f"{name:34}{seen:12.2f} of {most}")
+    return f"{seen:.2f} elements for each of v, not {most}" if seen > most + 0.1 else None
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -246,7 +269,7 @@ def main():
     options.build = options.build.resolve()
     passed, failed = 0, []
     with tempfile.TemporaryDirectory() as folder:
-        for table, check in ((PROGRAMS, wrong_work), (NESTINGS, wrong_size)):
+        for table, check in ((PROGRAMS, wrong_work), (NESTINGS, wrong_size), (FUSED, wrong_passes)):
             for name in table:
                 if options.names and name not in options.names:
                     continue

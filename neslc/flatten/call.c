@@ -339,6 +339,10 @@ const struct rep *apply_callee(struct flattener *f, struct context *c, struct ca
     const struct rep *r = pulled_sequence(f, k->argument, k->argument_type);
     if (r) return r;
   }
+  if (k->global->name == f->simple_name && k->global->library) {
+    const bool simple = is_simple_function(f, k->argument_type, k->argument);
+    return rep_scalar(f, TW_BOOL, emit_bool(f, simple), true);
+  }
   if (k->global->kind == GLOBAL_CONSTRUCTOR) return k->argument;
   if (k->global->kind == GLOBAL_FUNCTION && k->global->primitive >= 0) {
     return apply_primitive(f, c, k);

@@ -44,6 +44,17 @@ static void remember(struct flattener *f, const struct ir_binding *x) {
   if (x->result_count > 0) f->definitions.items[x->results[0]] = copy;
 }
 
+void remember_sums(struct flattener *f, ir_var v, ir_var segdes, ir_var sums) {
+  struct ir_binding *x = arena_alloc(f->arena, sizeof *x);
+  *x = make_binding(f, IR_OP, 2, 1);
+  x->op = OPC_ADD_REDUCE;
+  x->type = TW_INT;
+  x->operands[0] = v;
+  x->operands[1] = segdes;
+  x->results[0] = sums;
+  ir_numbering_add(&f->known, x);
+}
+
 const struct vcode_constant *constant_of(const struct flattener *f, ir_var v) {
   const struct ir_binding *x = f->definitions.items[v];
   return x && x->form == IR_CONST ? x->as.constant : NULL;

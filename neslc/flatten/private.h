@@ -234,6 +234,7 @@ struct flattener {
   struct present explained;    /* the last call of one */
   ARRAY(const struct superop *) superops;
   const struct name *pulled_name;    /* "_pulled" */
+  const struct name *simple_name;    /* "_is_simple" */
   ARRAY(const struct call *) pulled; /* the functions of pulled sequences */
   struct trial *trial;               /* instances.c; or NULL */
   struct closed_values *closed;      /* closed.c; or NULL */
@@ -275,6 +276,9 @@ void emit_fused(struct flattener *, const struct superop *, const ir_var *operan
 bool known_int(struct flattener *, ir_var, int64_t *);
 bool known_float(struct flattener *, ir_var, double *);
 bool known_bool(struct flattener *, ir_var, bool *);
+
+/* From here on the sums of these ints in segments are a variable that exists. */
+void remember_sums(struct flattener *, ir_var v, ir_var segdes, ir_var sums);
 
 /* A check: the program fails with the text if a flag is F; v and w are reported. All have one
  * length. Texts: see assert_text. Within a combination: see combining_check. */
@@ -663,6 +667,8 @@ enum { SIMPLE_NODES = 24 }; /* of a branch: about the cost of packing and mergin
 /* Whether an expression is cheap, scalar throughout, and can neither fail nor have effects:
  * both arms of an `if` may then be evaluated. At most `budget` nodes. */
 bool is_simple(struct flattener *, const struct core *, unsigned *budget);
+/* Whether the body of a function value is simple; the type names the function. */
+bool is_simple_function(struct flattener *, struct type *, const struct rep *);
 bool has_effects(struct flattener *, const struct core *);
 /* Returns whether an expression of the body being generated has effects: more callees are known
  * there. */

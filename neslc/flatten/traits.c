@@ -203,6 +203,14 @@ bool is_simple(struct flattener *f, const struct core *e, unsigned *budget) {
   return simple(&(struct simplicity){f, frame->count, frame->arguments, budget}, e);
 }
 
+bool is_simple_function(struct flattener *f, struct type *type, const struct rep *value) {
+  struct call k = {0};
+  if (!unfold_identity(f, type_of(type), value, &k)) return false;
+  const struct core *body = k.lambda ? k.lambda->body : k.global->body;
+  unsigned budget = SIMPLE_NODES;
+  return body && simple(&(struct simplicity){f, k.count, k.arguments, &budget}, body);
+}
+
 /* ---- closed expressions ---- */
 
 struct free_walk {

@@ -350,6 +350,16 @@ static void check_counts(struct flattener *f, const struct rep *counts, ir_var x
               check_text(CHECK_PARTITION_SUM));
 }
 
+/* Counts add up to the lengths of what they divide, which so stays as long as it was. */
+static const struct rep *divided(struct flattener *f, const struct rep *v,
+                                 const struct rep *counts, ir_var segdes) {
+  const ir_var x = element_scalars(f, counts), n = seq_lengths(f, v);
+  remember_sums(f, x, counts->segdes, n);
+  const ir_var all = seq_elements_one(f, counts);
+  if (all != counts->segdes) remember_sums(f, x, all, EMIT(f, ADD_REDUCE, INT, n, v->outer));
+  return rep_sequence(f, segdes, all, v->elements, false);
+}
+
 static const struct rep *emit_partition(struct flattener *f, const struct context *c,
                                         const struct rep *argument, bool checked) {
   const struct rep *v = rep_plain(f, c, argument->left);
@@ -365,9 +375,8 @@ static const struct rep *emit_partition(struct flattener *f, const struct contex
   }
   const ir_var segdes = EMIT(f, MAKE_SEGDES, NONE, x);
   if (checked && !has_narrow_width(f)) *array_push(f->arena, &f->wanted) = segdes;
-  const struct rep *inner =
-      rep_sequence(f, segdes, seq_elements_one(f, counts), v->elements, false);
-  return rep_sequence(f, counts->segdes, counts->outer, inner, counts->shared);
+  return rep_sequence(f, counts->segdes, counts->outer, divided(f, v, counts, segdes),
+                      counts->shared);
 }
 
 static const struct rep *emit_zip(struct flattener *f, const struct context *c,
