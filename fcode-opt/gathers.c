@@ -14,6 +14,9 @@
  * Reading several vectors at positions that are no INDEX costs more than reading one, so there
  * must be only one.
  *
+ * An EXTRACT is a gather of one element for each segment, and a single element if there is one
+ * segment. Then a value for each segment is had at its positions already.
+ *
  * Maps that only this map needs move with it. Neither they nor the gather may fail. The driver
  * repeats the pass, with simplify and dead, while it changes anything: a gather from a gather
  * may read from a map then.
@@ -24,6 +27,7 @@
 enum { GATHER_VALUES, GATHER_INDEX, GATHER_SOURCE, GATHER_TARGET };
 enum {
   GATHERS_MOST = 16,  /* from one map */
+  EXTRACTS_MOST = 4,  /* of single elements instead of a vector: as many instructions or so */
   DEEPEST_CHAIN = 100 /* of maps that are moved at once */
 };
 
@@ -52,6 +56,16 @@ static bool is_defined_by(const struct gathers *g, ir_var v, enum opcode op) {
 
 /* ---- which gathers ---- */
 
+/* An EXTRACT is a gather of one element for each segment. */
+static bool is_gather(const struct ir_binding *x) {
+  return x->form == IR_OP && (x->op == OPC_BPERMUTE || x->op == OPC_EXTRACT);
+}
+
+/* Whether there is one segment: then an EXTRACT takes a single element. */
+static bool is_whole(const struct gathers *g, ir_var descriptor) {
+  return sizes_known(g->fuse.sizes, g->fuse.function, descriptor, SIZE_COUNT) == 1;
+}
+
 static enum operand_way way_of(const struct gathers *g, ir_var v, ir_var source) {
   const struct ir_binding *x = gathers_definition(g, v);
   if (is_defined_by(g, v, OPC_DIST)) {
@@ -72,7 +86,8 @@ static bool is_map(const struct ir_binding *x) {
 static const struct ir_binding *source_of(const struct gathers *g, const struct ir_binding *x) {
   const ir_var v = x->operands[GATHER_VALUES], source = x->operands[GATHER_SOURCE];
   const struct ir_binding *from = gathers_definition(g, v);
-  if (!from || from->form != IR_OP) return NULL;
+  if (!from || from->form != IR_OP || (x->op == OPC_EXTRACT && from->op == OPC_DIST))
+    return NULL;
   const bool gather = from->op == OPC_BPERMUTE && from->operands[GATHER_TARGET] == source;
   if (!is_map(from) && !gather && way_of(g, v, source) == WAY_GATHER) return NULL;
   return sizes_safe(g->fuse.sizes, g->fuse.function, from) ? from : NULL;
@@ -84,7 +99,8 @@ static bool reads_once(const struct gathers *g, const struct ir_binding *x) {
   const ir_var index = x->operands[GATHER_INDEX];
   const struct sizes *sizes = g->fuse.sizes;
   const uint32_t function = g->fuse.function;
-  return (is_defined_by(g, index, OPC_INDEX) &&
+  return x->op == OPC_EXTRACT ||
+         (is_defined_by(g, index, OPC_INDEX) &&
           gathers_definition(g, index)->operands[2] == x->operands[GATHER_TARGET]) ||
          sizes_assumed(sizes, function, index, SIZE_LEN) ==
              sizes_assumed(sizes, function, x->operands[GATHER_VALUES], SIZE_LEN);
@@ -98,6 +114,7 @@ struct chain {
   double read;      /* bytes of an element of each vector that is gathered */
   double written;   /* of these, those that were computed beside their use before */
   uint32_t vectors; /* that are gathered */
+  ir_var last;      /* of these: what is read twice by one operation is gathered once */
 };
 
 /* Whether a vector is in memory, since it is not computed beside its use. */
@@ -127,7 +144,9 @@ static void chain_add(const struct gathers *g, ir_var v, ir_var source, unsigned
       chain_add(g, map->operands[k], source, depth + 1, c);
     return;
   }
+  if (c->vectors > 0 && c->last == v) return;
   c->vectors++;
+  c->last = v;
   c->read += fuse_bytes(&g->fuse, v);
   if (!is_in_memory(g, v)) c->written += fuse_bytes(&g->fuse, v);
 }
@@ -143,11 +162,12 @@ static struct chain chain_of(const struct gathers *g, const struct ir_binding *f
 }
 
 static const struct ir_binding *eligible(const struct gathers *g, const struct ir_binding *x) {
-  if (x->form != IR_OP || x->op != OPC_BPERMUTE) return NULL;
+  if (!is_gather(x)) return NULL;
   const struct ir_binding *from = source_of(g, x);
   if (!from || !sizes_safe(g->fuse.sizes, g->fuse.function, x) || !reads_once(g, x))
     return NULL;
-  const bool affine = is_defined_by(g, x->operands[GATHER_INDEX], OPC_INDEX);
+  const bool affine =
+      x->op == OPC_EXTRACT || is_defined_by(g, x->operands[GATHER_INDEX], OPC_INDEX);
   return affine || chain_of(g, from, x->operands[GATHER_SOURCE]).vectors <= 1 ? from : NULL;
 }
 
@@ -162,11 +182,14 @@ static void count_gathers(struct gathers *g, const struct ir_block *block) {
 }
 
 /* Whether computing it for each of n gathers costs at most as much as its result, which is
- * computed and written once, and read by each of them. */
-static bool gathers_pay(const struct gathers *g, const struct ir_binding *from, ir_var source,
-                        uint32_t n) {
-  const struct chain c = chain_of(g, from, source);
-  const double more = (n - 1) * (c.work + c.read) + 2 * c.written;
+ * computed and written once, and read by each of them. Of single elements there should be few:
+ * each is some instructions, and the vector may be short. */
+static bool gathers_pay(const struct gathers *g, const struct ir_binding *from,
+                        const struct ir_binding *x, uint32_t n) {
+  const struct chain c = chain_of(g, from, x->operands[GATHER_SOURCE]);
+  const bool single = x->op == OPC_EXTRACT && is_whole(g, x->operands[GATHER_SOURCE]);
+  if (single && n * (c.vectors + 1) > EXTRACTS_MOST) return false;
+  const double more = (single ? 0 : (n - 1) * (c.work + c.read)) + 2 * c.written;
   return more <= (n + 1) * fuse_bytes(&g->fuse, from->results[0]);
 }
 
@@ -176,7 +199,7 @@ static const struct ir_binding *moved(const struct gathers *g, const struct ir_b
   if (!from) return NULL;
   const uint32_t n = g->uses[from->results[0]];
   const bool only = n == g->read[from->results[0]] && n <= GATHERS_MOST;
-  return only && gathers_pay(g, from, x->operands[GATHER_SOURCE], n) ? from : NULL;
+  return only && gathers_pay(g, from, x, n) ? from : NULL;
 }
 
 /* ---- what becomes of them ---- */
@@ -193,8 +216,8 @@ static ir_var emit_int_op(struct gathers *g, enum opcode op, ir_var a, ir_var b)
 
 /* A descriptor of one segment over the domain of the gather. */
 static ir_var flat_descriptor(struct gathers *g) {
-  const ir_var target = g->at->operands[GATHER_TARGET];
-  if (sizes_known(g->fuse.sizes, g->fuse.function, target, SIZE_COUNT) == 1) return target;
+  if (g->at->op == OPC_BPERMUTE && is_whole(g, g->at->operands[GATHER_TARGET]))
+    return g->at->operands[GATHER_TARGET];
   if (g->flat == IR_NO_VAR) {
     const ir_var length =
         gathers_emit(g, OPC_LENGTH, IR_INT, &g->at->operands[GATHER_INDEX], 1);
@@ -203,20 +226,36 @@ static ir_var flat_descriptor(struct gathers *g) {
   return g->flat;
 }
 
+/* A value for each segment of the source at the positions of the gather. */
+static ir_var of_segments(struct gathers *g, ir_var v) {
+  if (g->at->op == OPC_EXTRACT) return v;
+  return gathers_emit(g, OPC_DIST, g->fuse.f->vars[v]->tag,
+                      (ir_var[]){v, g->at->operands[GATHER_TARGET]}, 2);
+}
+
 /* start + stride * index, of an INDEX again an INDEX. */
 static ir_var progression(struct gathers *g, const struct ir_binding *index) {
   const ir_var start = index->operands[0], stride = index->operands[1];
-  const ir_var at = g->at->operands[GATHER_INDEX], target = g->at->operands[GATHER_TARGET];
+  const ir_var at = g->at->operands[GATHER_INDEX];
   const struct ir_binding *by = gathers_definition(g, at);
-  if (is_defined_by(g, at, OPC_INDEX) && by->operands[2] == target) {
+  if (is_defined_by(g, at, OPC_INDEX) && g->at->op == OPC_BPERMUTE &&
+      by->operands[2] == g->at->operands[GATHER_TARGET]) {
     const ir_var first = emit_int_op(g, OPC_MUL, stride, by->operands[0]);
     const ir_var begin = emit_int_op(g, OPC_ADD, start, first);
     const ir_var step = emit_int_op(g, OPC_MUL, stride, by->operands[1]);
-    return gathers_emit(g, OPC_INDEX, IR_INT, (ir_var[]){begin, step, target}, 3);
+    return gathers_emit(g, OPC_INDEX, IR_INT, (ir_var[]){begin, step, by->operands[2]}, 3);
   }
-  const ir_var starts = gathers_emit(g, OPC_DIST, IR_INT, (ir_var[]){start, target}, 2);
-  const ir_var strides = gathers_emit(g, OPC_DIST, IR_INT, (ir_var[]){stride, target}, 2);
+  const ir_var starts = of_segments(g, start), strides = of_segments(g, stride);
   return emit_int_op(g, OPC_ADD, starts, emit_int_op(g, OPC_MUL, strides, at));
+}
+
+/* Appends a gather like the one that moves, by another index and from another vector. */
+static ir_var emit_gather(struct gathers *g, ir_var v, ir_var index, ir_var source) {
+  const bool extract = g->at->op == OPC_EXTRACT;
+  const ir_var operands[4] = {v, index, source,
+                              extract ? IR_NO_VAR : g->at->operands[GATHER_TARGET]};
+  return gathers_emit(g, (enum opcode)g->at->op, g->fuse.f->vars[v]->tag, operands,
+                      g->at->operand_count);
 }
 
 static ir_var operand_at(struct gathers *g, ir_var v, unsigned depth);
@@ -240,29 +279,23 @@ static ir_var operand_at(struct gathers *g, ir_var v, unsigned depth) {
   const enum ir_kind_tag tag = g->fuse.f->vars[v]->tag;
   switch (way_of(g, v, of[GATHER_SOURCE])) {
   case WAY_CONSTANT: {
+    if (g->at->op == OPC_EXTRACT && is_whole(g, of[GATHER_SOURCE])) return x->operands[0];
     const ir_var over = flat_descriptor(g);
     return gathers_emit(g, OPC_DIST, tag, (ir_var[]){x->operands[0], over}, 2);
   }
-  case WAY_SEGMENT:
-    return gathers_emit(g, OPC_DIST, tag, (ir_var[]){x->operands[0], of[GATHER_TARGET]}, 2);
+  case WAY_SEGMENT: return of_segments(g, x->operands[0]);
   case WAY_PROGRESSION: return progression(g, x);
   case WAY_GATHER: break;
   }
   const struct ir_binding *map = next_map(g, v, depth);
   if (map) return moved_map(g, map, depth);
-  return gathers_emit(g, OPC_BPERMUTE, tag,
-                      (ir_var[]){v, of[GATHER_INDEX], of[GATHER_SOURCE], of[GATHER_TARGET]}, 4);
+  return emit_gather(g, v, of[GATHER_INDEX], of[GATHER_SOURCE]);
 }
 
 /* Appends the gather by the index that the gather reads. */
 static void move_gather(struct gathers *g, const struct ir_binding *from) {
-  struct ir_binding y =
-      rewrite_binding(g->o, from->op, from->type, 4, 1, from->pos, from->origin);
-  y.operands[GATHER_VALUES] = from->operands[GATHER_VALUES];
-  y.operands[GATHER_INDEX] = operand_at(g, from->operands[GATHER_INDEX], 1);
-  y.operands[GATHER_SOURCE] = from->operands[GATHER_SOURCE];
-  y.operands[GATHER_TARGET] = g->at->operands[GATHER_TARGET];
-  rewrite_append(g->o, &g->out, &y);
+  const ir_var index = operand_at(g, from->operands[GATHER_INDEX], 1);
+  emit_gather(g, from->operands[GATHER_VALUES], index, from->operands[GATHER_SOURCE]);
 }
 
 /* Appends what a gather reads from, at the positions of the gather, with its result. */
@@ -308,9 +341,7 @@ static void gathers_in_block(struct gathers *g, struct ir_block *block) {
 static bool has_candidates(const struct gathers *g, const struct ir_block *block) {
   for (uint32_t i = 0; i < block->count; i++) {
     const struct ir_binding *x = &block->bindings[i];
-    if (x->form == IR_OP && x->op == OPC_BPERMUTE &&
-        !is_in_memory(g, x->operands[GATHER_VALUES]))
-      return true;
+    if (is_gather(x) && !is_in_memory(g, x->operands[GATHER_VALUES])) return true;
     if (x->form == IR_IF &&
         (has_candidates(g, x->as.arms.then) || has_candidates(g, x->as.arms.otherwise)))
       return true;

@@ -190,6 +190,8 @@ FUSED = {
     "evens of what may fail": (13, "evens((x, y) => (x / (y + 1), y), v)"),
     "two in one pass": (2, "two(w => {2 * x : x in w}, v)"),
     "ilv in one pass": (2, "ilv(w => {2 * x : x in w}, v)"),
+    "an element of a map": (1, "{exp(float(x)) : x in v}[3]"),
+    "two elements of a map": (2, "let u = {x * x : x in v} in (u[0], u[#u - 1])"),
     "ilv of each": (9, "{ilv(w => {2 * x : x in w}, r) : r in group_by(v, 5)}"),
 }
 FUSED_LENGTH = 10000

@@ -206,3 +206,74 @@ Test(gathers, a_function_with_timers_stays) {
                   "yield v21\nend\n",
                   false, body, sizeof body);
 }
+
+/* ---- single elements ---- */
+
+/* The constant is one element already. */
+Test(gathers, an_element_of_a_map) {
+  char body[6000];
+  gathers_rewrite("fun M () -> (FLOAT) @1:1\n" VECTORS "v19 = EXP v0 @2:1\n"
+                  "v20 = * FLOAT v8 v19 @2:2\n"
+                  "v21 = EXTRACT FLOAT v20 v9 v6 @2:3\n"
+                  "yield v21\nend\n",
+                  true, body, sizeof body);
+  rewriting_has(body, "= EXTRACT FLOAT v0 v9 v6", 1);
+  rewriting_has(body, "v21 = * FLOAT v7 ", 1);
+}
+
+/* Two of them for two elements, but not three: the vector may be short. */
+Test(gathers, few_elements_of_a_map) {
+  char body[6000], text[6000];
+  for (int elements = 2; elements <= 3; elements++) {
+    snprintf(text, sizeof text,
+             "fun M () -> (FLOAT, FLOAT, FLOAT) @1:1\n" VECTORS "v20 = EXP v0 @2:1\n"
+             "v21 = EXTRACT FLOAT v20 v9 v6 @2:2\nv22 = EXTRACT FLOAT v20 v13 v6 @2:3\n%s"
+             "yield v21 v22 %s\nend\n",
+             elements > 2 ? "v23 = EXTRACT FLOAT v20 v10 v6 @2:4\n" : "",
+             elements > 2 ? "v23" : "v22");
+    gathers_rewrite(text, elements == 2, body, sizeof body);
+  }
+}
+
+/* A number for each segment is that of the element; an INDEX is computed. */
+Test(gathers, an_element_of_each_segment) {
+  char body[6000];
+  gathers_rewrite("fun M () -> (INT) @1:1\n" VECTORS "v15 = MAKE_SEGDES v14 @2:1\n"
+                  "v16 = DIST INT v14 v15 @2:2\n"
+                  "v17 = DIST INT v13 v6 @2:3\n"
+                  "v18 = DIST INT v9 v6 @2:4\n"
+                  "v19 = INDEX v17 v18 v15 @2:5\n"
+                  "v20 = + INT v16 v19 @2:6\n"
+                  "v21 = EXTRACT INT v20 v17 v15 @2:7\n"
+                  "yield v21\nend\n",
+                  true, body, sizeof body);
+  rewriting_has(body, "= * INT v18 v17", 1);
+  rewriting_has(body, "v21 = + INT v14 ", 1);
+  rewriting_has(body, "EXTRACT", 0);
+}
+
+Test(gathers, an_element_of_a_gather) {
+  char body[6000];
+  gathers_rewrite("fun M () -> (FLOAT) @1:1\n" VECTORS
+                  "v20 = BPERMUTE FLOAT v0 v12 v6 v6 @2:1\n"
+                  "v21 = EXTRACT FLOAT v20 v9 v6 @2:2\n"
+                  "yield v21\nend\n",
+                  true, body, sizeof body);
+  rewriting_has(body, "v21 = EXTRACT FLOAT v0 ", 1);
+}
+
+Test(gathers, an_element_of_a_map_that_may_fail_stays) {
+  char body[6000];
+  gathers_rewrite("fun M () -> (INT) @1:1\n" VECTORS "v20 = / INT v14 v12 @2:1\n"
+                  "v21 = EXTRACT INT v20 v9 v6 @2:2\n"
+                  "yield v21\nend\n",
+                  false, body, sizeof body);
+}
+
+/* What it becomes would be no operation. */
+Test(gathers, an_element_of_a_constant_stays) {
+  char body[6000];
+  gathers_rewrite("fun M () -> (FLOAT) @1:1\n" VECTORS
+                  "v21 = EXTRACT FLOAT v8 v9 v6 @2:2\nyield v21\nend\n",
+                  false, body, sizeof body);
+}
