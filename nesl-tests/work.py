@@ -190,6 +190,21 @@ FUSED = {
     "evens of what may fail": (13, "evens((x, y) => (x / (y + 1), y), v)"),
     "two in one pass": (2, "two(w => {2 * x : x in w}, v)"),
     "ilv in one pass": (2, "ilv(w => {2 * x : x in w}, v)"),
+    "stencils, clamp": (2, "stencil(w => w[0] + w[1] + w[2], 1, clamp, v)"),
+    "stencils, wrap": (2, "stencil(w => w[0] + w[1] + w[2], 1, wrap, v)"),
+    "stencils, mirror": (2, "stencil(w => w[0] + w[1] + w[2], 1, mirror, v)"),
+    "stencils, symmetric": (2, "stencil(w => w[0] + w[1] + w[2], 1, symmetric, v)"),
+    "stencils, constant": (2, "stencil(w => w[0] + w[1] + w[2], 1, constant(0), v)"),
+    "sums of windows": (2, "windows(w => sum(w), 5, v)"),
+    "windows with weights": (2, "windows(w => sum({x * c : x in w; c in [1, 2, 1]}), 3, v)"),
+    "stencils of squares, mirror": (
+        2.2, "stencil2(w => w[0][1] + w[1][0] + w[1][2] + w[2][1], 1, mirror, matrix(100, 100, v))"),
+    "sums of squares, clamp": (
+        2.2, "stencil2(w => sum({sum(r) : r in w}), 1, clamp, matrix(100, 100, v))"),
+    "sums of squares, windows": (
+        2.2, "windows2(w => sum({sum(r) : r in w}), 3, matrix(100, 100, v))"),
+    "signs": (2, "{if x > 5 then -x else x : x in v}"),
+    "magnitudes, greater, less": (2, "{max(min(abs(x - 7), 5), rem(x, 3)) : x in v}"),
     "an element of a map": (1, "{exp(float(x)) : x in v}[3]"),
     "two elements of a map": (2, "let u = {x * x : x in v} in (u[0], u[#u - 1])"),
     "ilv of each": (9, "{ilv(w => {2 * x : x in w}, r) : r in group_by(v, 5)}"),

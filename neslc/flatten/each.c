@@ -33,40 +33,65 @@ static void check_equal_lengths(struct flattener *f, const struct context *c,
 
 /* ---- element by element ---- */
 
-enum { MOST_PARTS = 8 };
+enum { MOST_PARTS = 8, MOST_NODES = 64 /* of a body that is repeated for pulled elements */ };
 
 /* Whether the sources are lists whose elements are known one by one. */
 static bool are_parts(const struct flattener *f, const struct context *c, const struct core *e,
                       const struct rep *const *sources) {
-  if (!f->apart || !context_serial(c) || e->as.each.sieve) return false;
+  if (!f->apart || !context_serial(c)) return false;
   for (size_t i = 0; i < e->as.each.count; i++) {
-    if (sources[i]->part_count == 0 || sources[i]->part_count > MOST_PARTS ||
-        sources[i]->part_count != sources[0]->part_count)
-      return false;
+    if (sources[i]->part_count == 0 || sources[i]->part_count > MOST_PARTS) return false;
   }
   return true;
 }
 
+/* Whether the body may be repeated for pulled elements: what it prints or draws would be in
+ * another order. Elements that are sequences are likely to be taken one by one themselves. */
+static bool are_pulled(struct flattener *f, const struct core *e,
+                       const struct rep *const *sources, uint32_t count) {
+  bool any = false, nested = false;
+  for (size_t i = 0; i < e->as.each.count; i++) {
+    struct type *source = ground(f, e->as.each.generators[i].source->type);
+    nested |= type_of(type_of(source)->part[0])->tag == TYPE_SEQUENCE;
+    any |= sources[i]->kind == REP_PULLED || (sources[i]->part_count && !sources[i]->shared);
+  }
+  return any && (!nested || count <= PARTS_MOST_NESTED) &&
+         core_size(f, e->as.each.body) <= MOST_NODES && !has_effects_here(f, e->as.each.body);
+}
+
+/* The value for the sources' elements one by one; NULL if these are not known, or too many. */
 static const struct rep *each_of_parts(struct flattener *f, struct context *c,
                                        const struct core *e, const struct rep *const *sources) {
-  const uint32_t count = sources[0]->part_count;
+  const size_t n = e->as.each.count;
+  const uint32_t count = e->as.each.sieve ? 0 : known_parts(f, c, sources[0]);
+  for (size_t i = 1; i < n; i++) {
+    if (known_parts(f, c, sources[i]) != count) return NULL;
+  }
+  if (count == 0 || !(are_parts(f, c, e, sources) || are_pulled(f, e, sources, count)))
+    return NULL;
+  const struct rep *const **parts = arena_alloc(f->arena, n * sizeof *parts);
+  for (size_t i = 0; i < n; i++) parts[i] = rep_parts(f, c, sources[i], count);
   const struct rep **values = arena_alloc(f->arena, count * sizeof *values);
+  const uint32_t around = f->repeated;
+  f->repeated *= count;
   for (uint32_t k = 0; k < count; k++) {
-    for (size_t i = 0; i < e->as.each.count; i++)
-      bind_pattern(f, c, e->as.each.generators[i].pattern, sources[i]->parts[k]);
+    for (size_t i = 0; i < n; i++)
+      bind_pattern(f, c, e->as.each.generators[i].pattern, parts[i][k]);
     values[k] = flatten(f, c, e->as.each.body);
   }
-  return list_of(f, c, ground(f, e->type), values, count);
+  f->repeated = around;
+  return rep_with_parts(f, list_of(f, c, ground(f, e->type), values, count), values, count);
 }
 
 const struct rep *flatten_each(struct flattener *f, struct context *c, const struct core *e) {
   const size_t n = e->as.each.count;
   const struct rep **sources = arena_alloc(f->arena, n * sizeof *sources);
+  for (size_t i = 0; i < n; i++) sources[i] = flatten(f, c, e->as.each.generators[i].source);
+  const struct rep *list = each_of_parts(f, c, e, sources);
+  if (list) return list;
   for (size_t i = 0; i < n; i++) {
-    sources[i] = flatten(f, c, e->as.each.generators[i].source);
     if (sources[i]->kind != REP_PULLED) sources[i] = rep_plain(f, c, sources[i]);
   }
-  if (are_parts(f, c, e, sources)) return each_of_parts(f, c, e, sources);
   for (size_t i = 1; i < n; i++) check_equal_lengths(f, c, sources[0], sources[i]);
   for (size_t i = 0; i < n; i++) sources[i] = rep_plain(f, c, sources[i]);
   const struct rep *s = sources[0];

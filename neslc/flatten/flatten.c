@@ -373,6 +373,7 @@ static struct flattener *new_flattener(struct session *s, const struct flatten_o
   table_begin(&f->inlined, f->arena);
   ir_numbering_init(&f->known, f->arena);
   f->pulled_name = intern_name(&s->names, "_pulled", strlen("_pulled"));
+  f->repeated = 1;
   f->simple_name = intern_name(&s->names, "_is_simple", strlen("_is_simple"));
   origin_table_init(&f->origins, f->arena, NULL);
   *array_push(f->arena, &f->functions) = (struct ir_function){0};

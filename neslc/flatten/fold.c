@@ -1,6 +1,6 @@
 /* fold.c - operations whose result is known while flattening: descriptors of lengths that are
- * known, comparisons of known numbers, gathers of all elements in order. These are patterns that
- * lifting itself produces often. The optimiser folds the rest.
+ * known, comparisons and arithmetic of known numbers, gathers of all elements in order. These
+ * are patterns that lifting itself produces often. The optimiser folds the rest.
  */
 #include "neslc/flatten/private.h"
 
@@ -15,10 +15,14 @@ static bool fold_is_small(int64_t x) {
   return x > -SMALL && x < SMALL;
 }
 
-/* Comparisons of known numbers. */
+/* Comparisons of known numbers, and arithmetic of small ones. */
 static bool fold_numbers(struct flattener *f, enum opcode op, int64_t a, int64_t b,
                          ir_var *result) {
+  const bool small = fold_is_small(a) && fold_is_small(b);
   switch (op) {
+  case OPC_ADD: return small && (*result = emit_int(f, a + b), true);
+  case OPC_SUB: return small && (*result = emit_int(f, a - b), true);
+  case OPC_MUL: return small && (*result = emit_int(f, a * b), true);
   case OPC_LT: *result = emit_bool(f, a < b); return true;
   case OPC_LE: *result = emit_bool(f, a <= b); return true;
   case OPC_GT: *result = emit_bool(f, a > b); return true;

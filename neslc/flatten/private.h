@@ -51,8 +51,8 @@ struct rep {
   const struct rep *elements; /* in a context with one instance for each element */
   bool series;                /* shared: the elements are start, start + stride ... */
   ir_var start, stride;
-  /* shared: its elements, values of the serial context, where code goes element by element;
-   * `part_count` of them, or 0 */
+  /* its elements one by one, values of its context, where code goes element by element;
+   * `part_count` of them, or 0. Only elements of pulled sequences make parts that are not shared. */
   const struct rep *const *parts;
   uint32_t part_count;
   /* SEQUENCE that is a view; never shared: */
@@ -236,6 +236,7 @@ struct flattener {
   const struct name *pulled_name;    /* "_pulled" */
   const struct name *simple_name;    /* "_is_simple" */
   ARRAY(const struct call *) pulled; /* the functions of pulled sequences */
+  uint32_t repeated;                 /* how often the code here stands for parts around it */
   struct trial *trial;               /* instances.c; or NULL */
   struct closed_values *closed;      /* closed.c; or NULL */
   struct table inlined;              /* bodies that are no functions, by expression: likewise */
@@ -454,6 +455,12 @@ const struct rep *pulled_sequence(struct flattener *, const struct rep *argument
                                   struct type *type);
 const struct rep *pulled_element(struct flattener *, struct context *, const struct rep *pulled,
                                  const struct rep *index);
+/* How many elements a sequence is known to have, if they can be had one by one: those of a pulled
+ * sequence or of one that all share; else 0. */
+uint32_t known_parts(struct flattener *, const struct context *, const struct rep *);
+/* These elements. */
+const struct rep *const *rep_parts(struct flattener *, struct context *, const struct rep *,
+                                   uint32_t count);
 /* The sequence with computed elements: it is no view, and not shared unless the context is
  * serial. Of a value of another form, itself. */
 const struct rep *rep_computed(struct flattener *, const struct context *, const struct rep *);
@@ -663,6 +670,9 @@ struct traits {
   uint32_t size;  /* nodes */
 };
 const struct traits *global_traits(struct flattener *, struct global *);
+/* Pulled elements that are computed one by one, those around included; and of each side of a
+ * square. */
+enum { PARTS_MOST = 128, PARTS_MOST_NESTED = 11 };
 enum { SIMPLE_NODES = 24 }; /* of a branch: about the cost of packing and merging instead */
 /* Whether an expression is cheap, scalar throughout, and can neither fail nor have effects:
  * both arms of an `if` may then be evaluated. At most `budget` nodes. */

@@ -60,6 +60,40 @@ const struct rep *pulled_element(struct flattener *f, struct context *c, const s
   return element;
 }
 
+/* ---- one by one ---- */
+
+uint32_t known_parts(struct flattener *f, const struct context *c, const struct rep *r) {
+  if (r->part_count > 0) return r->shared == context_serial(c) ? r->part_count : 0;
+  int64_t n = 0;
+  if (r->kind == REP_PULLED) {
+    if (!r->right->shared || !known_int(f, r->right->v, &n)) return 0;
+  } else if (r->kind == REP_SEQUENCE && r->shared && r->elements->kind == REP_SCALAR) {
+    const struct vcode_constant *d = constant_of(f, r->segdes);
+    if (d && d->length == 1) n = d->as.ints[0];
+  }
+  return n > 0 && n <= PARTS_MOST / f->repeated ? (uint32_t)n : 0;
+}
+
+/* Element k of a sequence that is the same for all instances. */
+static const struct rep *shared_element(struct flattener *f, const struct rep *r, uint32_t k) {
+  const enum type_word word = (enum type_word)r->elements->word;
+  const ir_var operands[3] = {r->elements->v, emit_int(f, k), r->segdes};
+  return rep_scalar(f, word, emit(f, OPC_EXTRACT, word, 3, operands), true);
+}
+
+const struct rep *const *rep_parts(struct flattener *f, struct context *c, const struct rep *r,
+                                   uint32_t count) {
+  if (r->part_count > 0) return r->parts;
+  const struct rep **parts = arena_alloc(f->arena, count * sizeof *parts);
+  for (uint32_t k = 0; k < count; k++) {
+    const struct rep *index = rep_scalar(f, TW_INT, emit_int(f, k), true);
+    parts[k] = r->kind == REP_PULLED ? pulled_element(f, c, r, index) : shared_element(f, r, k);
+  }
+  return parts;
+}
+
+/* ---- all of them ---- */
+
 const struct rep *rep_computed(struct flattener *f, const struct context *c,
                                const struct rep *r) {
   if (r->kind != REP_PULLED) return r;

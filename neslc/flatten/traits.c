@@ -172,7 +172,8 @@ static bool simple_apply(const struct simplicity *s, const struct core *e) {
   if (!simple(s, e->as.part.right)) return false;
   if (g->primitive >= 0) {
     const struct primitive_info *p = primitive_info((enum primitive)g->primitive);
-    return p->group == PRIMITIVE_SCALAR && !p->may_fail && p->effect == PRIMITIVE_FREE;
+    const bool scalar = p->group == PRIMITIVE_SCALAR || g->primitive == PRIM_NEGATE;
+    return scalar && !p->may_fail && p->effect == PRIMITIVE_FREE;
   }
   return g->body && !global_traits(s->f, g)->recursive && simple_body(s, e->as.part.left, g);
 }

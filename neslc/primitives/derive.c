@@ -321,7 +321,8 @@ const struct derived *derive(struct session *session, struct table *known,
   struct derivation *d = arena_alloc(known->arena, sizeof *d);
   *d = (struct derivation){.primitive = primitive, .argument = argument, .next = first};
   d->derived.body = body(&b, argument, &d->derived.parameter);
-  d->derived.shallow = primitive >= PRIM_CHECKED_ADD && primitive <= PRIM_CHECKED_SCAN;
+  d->derived.shallow = primitive == PRIM_NEGATE ||
+                       (primitive >= PRIM_CHECKED_ADD && primitive <= PRIM_CHECKED_SCAN);
   d->derived.local_count = b.local_count;
   table_set(known, key, d);
   return &d->derived;

@@ -5,6 +5,8 @@
  */
 #include "neslc/primitives/prims.h"
 
+#include "cvl/trees.h"
+
 /* ---- elements and lengths ---- */
 
 ir_var element_scalars(struct flattener *f, const struct rep *plain) {
@@ -62,6 +64,47 @@ static const struct rep *emit_reduce(struct flattener *f, const struct context *
     r = emit(f, OPC_BPERMUTE, word, 4, (ir_var[]){r, v->owner, s->outer, c->one});
   }
   return rep_scalar(f, word, r, context_serial(c));
+}
+
+/* The operation of which a reduction of more than one number consists; false if there is none.
+ */
+static bool reduction_step(enum opcode op, enum type_word word, enum opcode *step) {
+  switch (op) {
+  case OPC_ADD_REDUCE: *step = OPC_ADD; return true;
+  case OPC_MUL_REDUCE: *step = OPC_MUL; return true;
+  case OPC_AND_REDUCE: *step = OPC_AND; return true;
+  case OPC_OR_REDUCE: *step = OPC_OR; return true;
+  case OPC_XOR_REDUCE: *step = OPC_XOR; return true;
+  case OPC_MAX_REDUCE: *step = OPC_GT; return word == TW_INT;
+  case OPC_MIN_REDUCE: *step = OPC_LT; return word == TW_INT;
+  default: return false;
+  }
+}
+
+static ir_var reduce_two(struct flattener *f, enum opcode step, enum type_word word, ir_var x,
+                         ir_var y) {
+  const ir_var r = emit(f, step, word, 2, (ir_var[]){x, y});
+  return step == OPC_GT || step == OPC_LT ? EMIT(f, SELECT, INT, r, x, y) : r;
+}
+
+/* A reduction of elements that are known one by one, in the order of trees.h: padding changes
+ * nothing, so it is left out. NULL if they are not known, or more than lanes. */
+static const struct rep *reduce_parts(struct flattener *f, struct context *c, enum opcode op,
+                                      const struct rep *v) {
+  uint32_t count = v->kind == REP_PULLED || v->part_count > 0 ? known_parts(f, c, v) : 0;
+  if (count == 0 || count > CVL_REDUCE_LANES) return NULL;
+  const struct rep *const *parts = rep_parts(f, c, v, count);
+  const enum type_word word = (enum type_word)parts[0]->word;
+  enum opcode step;
+  if (parts[0]->kind != REP_SCALAR || !reduction_step(op, word, &step)) return NULL;
+  ir_var lane[CVL_REDUCE_LANES];
+  for (uint32_t k = 0; k < count; k++) lane[k] = rep_each_scalar(f, c, parts[k]);
+  for (uint32_t w = CVL_REDUCE_LANES / 2; w > 0; w /= 2) {
+    for (uint32_t k = 0; k < w && k + w < count; k++)
+      lane[k] = reduce_two(f, step, word, lane[k], lane[k + w]);
+    if (count > w) count = w;
+  }
+  return rep_scalar(f, word, lane[0], context_serial(c));
 }
 
 static const struct rep *prims_sequence_scan_sequence(struct flattener *f,
@@ -413,10 +456,14 @@ static const struct rep *computed_argument(struct flattener *f, const struct con
 
 const struct rep *prim_sequence(struct flattener *f, struct context *c, enum primitive p,
                                 const struct rep *x, struct type *type, struct type *result) {
+  const struct primitive_info *info = primitive_info(p);
+  if (info->group == PRIMITIVE_REDUCE) {
+    const struct rep *r = reduce_parts(f, c, info->opcode, x);
+    if (r) return r;
+  }
   if (p != PRIM_LENGTH && p != PRIM_ELT && p != PRIM_ELT_NOCHECK && p != PRIM_DIST) {
     x = computed_argument(f, c, x);
   }
-  const struct primitive_info *info = primitive_info(p);
   if (info->group == PRIMITIVE_REDUCE) {
     if (info->may_fail) require_chars(f, c, x, type);
     return emit_reduce(f, c, info->opcode, x);
