@@ -391,11 +391,78 @@ static enum folded fold_reduce(struct simplifier *s, struct ir_binding *x) {
   return become_constant(s, x, fold_constant_of(s, 1, &r, class));
 }
 
+/* A gather by a packed index is the packed result of the gather by the whole index, if there is
+ * that one. It has the descriptor of the packed index, or of others packed alike. */
+static enum folded fold_packed_gather(struct simplifier *s, struct ir_binding *x) {
+  const ir_var *v = x->operands;
+  const struct ir_binding *index = known_op(s, v[1], OPC_PACK), *made = s->facts[v[3]].def;
+  if (!index || !made || made->form != IR_OP || made->op != OPC_PACK ||
+      made->results[1] != v[3] || made->operands[1] != index->operands[1] ||
+      made->operands[2] != index->operands[2])
+    return FOLD_NOT;
+  struct ir_binding whole = *x;
+  ir_var operands[4] = {v[0], index->operands[0], v[2], index->operands[2]};
+  whole.operands = operands;
+  const struct ir_binding *earlier = ir_numbering_find(&s->numbering, &whole);
+  if (!earlier) return FOLD_NOT;
+  struct ir_binding y = rewrite_binding(s->o, OPC_PACK, x->type, 3, 2, x->pos, x->origin);
+  y.operands[0] = earlier->results[0];
+  y.operands[1] = index->operands[1];
+  y.operands[2] = index->operands[2];
+  y.results[0] = x->results[0];
+  y.results[1] = simplify_var(s, s->f->vars[v[3]]);
+  *x = y;
+  return FOLD_AGAIN;
+}
+
 static enum folded fold_permute(struct simplifier *s, struct ir_binding *x) {
   const ir_var *v = x->operands;
   bool unchanged = (x->op == OPC_PERMUTE && counts_from_zero(s, v[1], v[2])) ||
                    (x->op == OPC_BPERMUTE && v[2] == v[3] && counts_from_zero(s, v[1], v[2]));
-  return unchanged ? become_if_sizes_agree(s, x, v[0]) : FOLD_NOT;
+  if (unchanged) return become_if_sizes_agree(s, x, v[0]);
+  return x->op == OPC_BPERMUTE ? fold_packed_gather(s, x) : FOLD_NOT;
+}
+
+/* Where INTs are packed that equal others, packs those others instead if they are spread, or
+ * the left ones: if more is packed so, that may have been done. */
+static bool pack_equal(struct simplifier *s, struct ir_binding *x) {
+  const struct ir_binding *equal = known_op(s, x->operands[1], OPC_EQ);
+  const bool alone = x->operands[1] >= s->known || s->uses[x->operands[1]] < 2;
+  if (!equal || equal->type != TW_INT || alone || known_op(s, x->operands[0], OPC_DIST))
+    return false;
+  const ir_var left = equal->operands[0], right = equal->operands[1];
+  const bool is_left = x->operands[0] == left, is_right = x->operands[0] == right;
+  if (is_left == is_right || (is_left && !known_op(s, right, OPC_DIST))) return false;
+  x->operands[0] = is_left ? right : left;
+  return true;
+}
+
+/* What has been spread and packed is spread over what is kept. */
+static enum folded spread_packed(struct simplifier *s, struct ir_binding *x, ir_var scalar) {
+  struct ir_binding kept = rewrite_binding(s->o, OPC_PACK, TW_BOOL, 3, 2, x->pos, x->origin);
+  kept.operands[0] = kept.operands[1] = x->operands[1];
+  kept.operands[2] = x->operands[2];
+  kept.results[0] = simplify_var(s, ir_kind_base(IR_BOOL));
+  kept.results[1] = x->results[1];
+  simplify_append(s, &kept);
+  struct ir_binding y = rewrite_binding(s->o, OPC_DIST, x->type, 2, 1, x->pos, x->origin);
+  y.operands[0] = scalar;
+  y.operands[1] = s->facts[x->results[1]].same;
+  y.results[0] = x->results[0];
+  *x = y;
+  return FOLD_AGAIN;
+}
+
+static enum folded fold_pack(struct simplifier *s, struct ir_binding *x) {
+  const ir_var *v = x->operands;
+  if (is_uniform(s, v[1], CLASS_BOOL, 1) && known_to_agree(s, x)) {
+    simplify_replace(s, x->results[1], v[2]);
+    return become_var(s, x, v[0]);
+  }
+  if (pack_equal(s, x)) return FOLD_AGAIN;
+  const struct ir_binding *dist = known_op(s, v[0], OPC_DIST);
+  const bool spread = dist && dist->operands[1] == v[2] && v[0] != v[1];
+  return spread ? spread_packed(s, x, dist->operands[0]) : FOLD_NOT;
 }
 
 static enum folded fold_vector(struct simplifier *s, struct ir_binding *x) {
@@ -413,10 +480,7 @@ static enum folded fold_vector(struct simplifier *s, struct ir_binding *x) {
     return single_elements(s, v[2]) && is_uniform(s, v[1], CLASS_INT, 0)
                ? become_if_sizes_agree(s, x, v[0])
                : FOLD_NOT;
-  case OPC_PACK:
-    if (!is_uniform(s, v[1], CLASS_BOOL, 1) || !known_to_agree(s, x)) return FOLD_NOT;
-    simplify_replace(s, x->results[1], v[2]);
-    return become_var(s, x, v[0]);
+  case OPC_PACK: return fold_pack(s, x);
   case OPC_LENGTH: {
     int64_t length = known_size(s, v[0], SIZE_LEN);
     if (length < 0 || !fits_int_width(s, length)) return FOLD_NOT;
@@ -473,11 +537,17 @@ static bool equally_long(const struct simplifier *s, ir_var a, ir_var b) {
                         sizes_class(s->sizes, s->index, b, SIZE_LEN));
 }
 
+/* Whether flags are all T: constants, or where INTs equal themselves. */
+static bool all_true(const struct simplifier *s, ir_var flags) {
+  const struct ir_binding *equal = known_op(s, flags, OPC_EQ);
+  return is_uniform(s, flags, CLASS_BOOL, 1) ||
+         (equal && equal->type == TW_INT && equal->operands[0] == equal->operands[1]);
+}
+
 /* Removes an ASSERT whose flags are all T. */
 static enum folded fold_check(struct simplifier *s, const struct ir_binding *x) {
   const ir_var *v = x->operands;
-  return is_uniform(s, v[0], CLASS_BOOL, 1) && equally_long(s, v[0], v[1]) &&
-                 equally_long(s, v[0], v[2])
+  return all_true(s, v[0]) && equally_long(s, v[0], v[1]) && equally_long(s, v[0], v[2])
              ? FOLD_GONE
              : FOLD_NOT;
 }

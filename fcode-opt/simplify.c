@@ -21,8 +21,7 @@ static void reserve_facts(struct simplifier *s) {
   s->fact_capacity = larger;
 }
 
-/* Makes a variable in this walk. */
-static ir_var simplify_var(struct simplifier *s, const struct ir_kind *kind) {
+ir_var simplify_var(struct simplifier *s, const struct ir_kind *kind) {
   ir_var v = rewrite_var(s->o, s->f, kind);
   reserve_facts(s);
   return v;
@@ -164,8 +163,7 @@ static void forward_results(struct simplifier *s, const struct ir_binding *call)
   }
 }
 
-/* Simplifies x, whose operands are renamed, and appends it unless it was replaced. */
-static void simplify_binding(struct simplifier *s, struct ir_binding *x) {
+void simplify_append(struct simplifier *s, struct ir_binding *x) {
   enum folded folded = FOLD_AGAIN;
   while (x->form == IR_OP && folded == FOLD_AGAIN) {
     folded = fold_binding(s, x);
@@ -203,7 +201,7 @@ static ir_var simplify_emit(struct simplifier *s, uint16_t op, uint8_t type,
       rewrite_binding(s->o, op, type, count, 1, because->pos, because->origin);
   memcpy(x.operands, operands, count * sizeof *operands);
   x.results[0] = simplify_var(s, result);
-  simplify_binding(s, &x);
+  simplify_append(s, &x);
   return s->facts[x.results[0]].same;
 }
 
@@ -214,7 +212,7 @@ ir_var simplify_constant(struct simplifier *s, const struct vcode_constant *c,
   x.form = IR_CONST;
   x.as.constant = c;
   x.results[0] = simplify_var(s, ir_kind_base(ir_constant_tag(c)));
-  simplify_binding(s, &x);
+  simplify_append(s, &x);
   return s->facts[x.results[0]].same;
 }
 
@@ -411,7 +409,7 @@ static void simplify_block(struct simplifier *s, struct ir_block *block) {
     struct ir_binding x = block->bindings[i];
     rename_vars(s, x.operand_count, x.operands);
     if (x.form != IR_IF) {
-      simplify_binding(s, &x);
+      simplify_append(s, &x);
     } else if (!simplify_if(s, &x, block)) {
       return;
     }

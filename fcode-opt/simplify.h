@@ -50,8 +50,12 @@ struct simplifier {
 
 /* ---- simplify.c ---- */
 
+/* Makes a variable in this walk. */
+ir_var simplify_var(struct simplifier *, const struct ir_kind *);
 /* From here on v is `same`, which is bound already. */
 void simplify_replace(struct simplifier *, ir_var v, ir_var same);
+/* Simplifies a binding, whose operands are renamed, and appends it unless it was replaced. */
+void simplify_append(struct simplifier *, struct ir_binding *);
 /* Appends a constant, and returns it, perhaps of an earlier operation. */
 ir_var simplify_constant(struct simplifier *, const struct vcode_constant *,
                          const struct ir_binding *because);

@@ -459,3 +459,73 @@ Test(simplify, loops_stay_loops) {
                                  "end\n";
   expect_after("simplify", text, expected);
 }
+
+/* ---- what is packed ---- */
+
+/* Lengths packed where they equal others are those others: both have one descriptor, and the
+ * check of it is none. */
+Test(simplify, what_is_packed_where_it_is_equal) {
+  expect_after("simplify",
+               "fun M (v0: SEGDES, v1: INT, v2: INT) -> (INT, INT)\n"
+               "  v3 = = INT v1 v2\n"
+               "  v4, v5 = PACK INT v1 v3 v0\n"
+               "  v6, v7 = PACK INT v2 v3 v0\n"
+               "  v8 = = INT v4 v6\n"
+               "  ASSERT \"Lengths.\" v8 v4 v6\n"
+               "  yield v4 v6\n"
+               "end\n",
+               "fun M (v0: SEGDES, v1: INT, v2: INT) -> (INT, INT)\n"
+               "  v3 = = INT v1 v2\n"
+               "  v4, v5 = PACK INT v1 v3 v0\n"
+               "  v6 = = INT v4 v4\n"
+               "  yield v4 v4\n"
+               "end\n");
+}
+
+/* In quicksort it would be spread for nothing. */
+Test(simplify, what_is_packed_alone_stays) {
+  static const char text[] = "fun M (v0: SEGDES, v1: INT, v2: INT) -> (INT)\n"
+                             "  v3 = DIST INT v2 v0\n"
+                             "  v4 = = INT v1 v3\n"
+                             "  v5, v6 = PACK INT v1 v4 v0\n"
+                             "  yield v5\n"
+                             "end\n";
+  expect_after("simplify", text, text);
+}
+
+Test(simplify, what_is_spread_and_packed_is_spread) {
+  expect_after("simplify",
+               "fun M (v0: SEGDES, v1: INT, v2: INT) -> (INT, INT, SEGDES)\n"
+               "  v3 = DIST INT v2 v0\n"
+               "  v4 = = INT v1 v3\n"
+               "  v5, v6 = PACK INT v1 v4 v0\n"
+               "  v7, v8 = PACK INT v3 v4 v0\n"
+               "  yield v5 v7 v6\n"
+               "end\n",
+               "fun M (v0: SEGDES, v1: INT, v2: INT) -> (INT, INT, SEGDES)\n"
+               "  v3 = DIST INT v2 v0\n"
+               "  v4 = = INT v1 v3\n"
+               "  v5, v6 = PACK BOOL v4 v4 v0\n"
+               "  v7 = DIST INT v2 v6\n"
+               "  yield v7 v7 v6\n"
+               "end\n");
+}
+
+/* Of the gather that there is what is kept is packed; of another one nothing is known. */
+Test(simplify, a_gather_by_a_packed_index) {
+  expect_after("simplify",
+               "fun M (v0: SEGDES, v1: INT, v2: BOOL, v3: SEGDES, v4: INT) -> (INT, INT, INT)\n"
+               "  v5 = BPERMUTE INT v4 v1 v3 v0\n"
+               "  v6, v7 = PACK INT v1 v2 v0\n"
+               "  v8 = BPERMUTE INT v4 v6 v3 v7\n"
+               "  v9 = BPERMUTE INT v5 v6 v3 v7\n"
+               "  yield v5 v8 v9\n"
+               "end\n",
+               "fun M (v0: SEGDES, v1: INT, v2: BOOL, v3: SEGDES, v4: INT) -> (INT, INT, INT)\n"
+               "  v5 = BPERMUTE INT v4 v1 v3 v0\n"
+               "  v6, v7 = PACK INT v1 v2 v0\n"
+               "  v8, v9 = PACK INT v5 v2 v0\n"
+               "  v10 = BPERMUTE INT v5 v6 v3 v7\n"
+               "  yield v5 v8 v10\n"
+               "end\n");
+}
