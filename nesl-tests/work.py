@@ -204,6 +204,8 @@ FUSED = {
     "sums of squares, windows": (
         2.2, "windows2(w => sum({sum(r) : r in w}), 3, matrix(100, 100, v))"),
     "signs": (2, "{if x > 5 then -x else x : x in v}"),
+    "greater and less of floats": (
+        2, "{max(abs(p), min(p, 2.5)) : p in {float(x) : x in v}}"),
     "magnitudes, greater, less": (2, "{max(min(abs(x - 7), 5), rem(x, 3)) : x in v}"),
     "an element of a map": (1, "{exp(float(x)) : x in v}[3]"),
     "two elements of a map": (2, "let u = {x * x : x in v} in (u[0], u[#u - 1])"),

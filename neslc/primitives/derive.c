@@ -303,6 +303,13 @@ struct derivation {
   struct derivation *next;
 };
 
+/* Whether the body is one call, of no function that follows the structure of a type. */
+static bool is_shallow(enum primitive p, struct type *argument) {
+  if (p == PRIM_EXCEEDS || p == PRIM_FALLS_BELOW)
+    return type_of(argument->part[0])->tag == TYPE_FLOAT;
+  return p == PRIM_NEGATE || (p >= PRIM_CHECKED_ADD && p <= PRIM_CHECKED_SCAN);
+}
+
 const struct derived *derive(struct session *session, struct table *known,
                              enum primitive primitive, struct type *argument) {
   argument = type_of(argument);
@@ -321,8 +328,7 @@ const struct derived *derive(struct session *session, struct table *known,
   struct derivation *d = arena_alloc(known->arena, sizeof *d);
   *d = (struct derivation){.primitive = primitive, .argument = argument, .next = first};
   d->derived.body = body(&b, argument, &d->derived.parameter);
-  d->derived.shallow = primitive == PRIM_NEGATE ||
-                       (primitive >= PRIM_CHECKED_ADD && primitive <= PRIM_CHECKED_SCAN);
+  d->derived.shallow = is_shallow(primitive, argument);
   d->derived.local_count = b.local_count;
   table_set(known, key, d);
   return &d->derived;
