@@ -2,9 +2,10 @@
  *
  * The library's `_pulled(g, n)` makes one. An element that is indexed is the value of g,
  * generated where it is used; the length is n. So the neighbourhood of an element in a stencil
- * has no elements in memory, and `w[0]` becomes one gather from the stencil's source. Any other
- * use computes all elements. What g captured and the length have the instances of the context,
- * like the components of a pair.
+ * has no elements in memory, and `w[0]` becomes one gather from the stencil's source. Where few
+ * elements are known to be there, an apply-to-each and a reduction take them one by one
+ * (parts). Any other use computes all elements. What g captured and the length have the
+ * instances of the context, like the components of a pair.
  *
  * These are the pull arrays (delayed arrays) of Keller, Chakravarty, Leshchinskiy, Peyton Jones
  * and Lippmeier, "Regular, shape-polymorphic, parallel arrays in Haskell" (2010).
