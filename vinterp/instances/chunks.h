@@ -105,8 +105,10 @@ struct chunk_need {
                              chunk */
   struct chunk_line bytes;
   struct chunk_way alone, team; /* executed by the machine; by a thread of its team */
-  /* calls that native code is not tried for, since it has given up; and the next such number */
+  /* calls that native code is not tried for, since it has given up, and the next such number;
+   * and when it may be tried again */
   uint32_t native_rest, native_next;
+  double native_again;
   struct procedure_way ways[PROCEDURE_WAYS];
   uint32_t choices; /* between the two, since both are known */
 };

@@ -12,8 +12,8 @@ static const double print_after = 2e-3, compile_after = 250e-3;
 /* The least time of a word of operands. */
 static const double seconds_of_word = 10e-9;
 /* After code of a function has given up, so many of its calls are not tried, and twice as many
- * after each time. */
-enum { REST_FIRST = 1, REST_MOST = 1 << 10 };
+ * after each time; nor are calls until so many times the seconds are over that it took. */
+enum { REST_FIRST = 1, REST_MOST = 1 << 10, REST_TIMES = 4 };
 /* After so many calls in one way the other is tried, if a call takes no longer than so many
  * seconds; and again after so many choices, twice as many after each time. */
 enum { CALLS_BEFORE = 2, CHOICES_BEFORE = 16 };
@@ -213,7 +213,8 @@ static bool procedure_fits(struct machine *m, const struct batch *b) {
 /* After code of the function has given up, some calls are not tried. */
 static bool is_at_rest(struct machine *m, const struct batch *b) {
   struct chunk_need *need = &m->needs[b->function];
-  if (need->native_rest == 0) return false;
+  if (need->native_rest == 0)
+    return need->native_again > 0 && machine_clock() < need->native_again;
   need->native_rest--;
   return true;
 }
@@ -270,6 +271,7 @@ static void note_try(struct machine *m, const struct batch *b, bool done, double
   struct chunk_need *need = &m->needs[b->function];
   const uint32_t next = need->native_next ? need->native_next : REST_FIRST;
   need->native_rest = done ? 0 : next;
+  need->native_again = done ? 0 : machine_clock() + REST_TIMES * seconds;
   need->native_next = done ? 0 : next < REST_MOST ? 2 * next : next;
   const bool late = b->time.most > 0 && seconds >= b->time.most;
   if (done || late) note_way(m, b->function, PROCEDURE_APART, b->weight, seconds);

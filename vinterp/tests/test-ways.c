@@ -450,6 +450,19 @@ Test(ways, a_run_that_gives_up_is_tried_less_and_less) {
   often_end(&o);
 }
 
+/* A try of 15 ms is made again after four times as long, in runs of 1 ms. */
+Test(ways, a_run_that_gives_up_late_is_not_tried_until_others_took_longer) {
+  struct often o;
+  const struct machine_options options = counted();
+  table.gives_up = true;
+  table.seconds = 15e-3;
+  often_begin(&o, sum_of_row, options);
+  expect_runs(&o, 3, 1);
+  expect_runs(&o, 59, 0);
+  expect_runs(&o, 2, 1);
+  often_end(&o);
+}
+
 /* ---- runs whose results go elsewhere ---- */
 
 static bool takes_all(void *with, uint64_t result, enum cvl_elem elem) {
