@@ -49,9 +49,65 @@ def divided_log(arguments):
     return [numpy.array([session[k] for session in found], dtype=numpy.int64) for k in range(4)]
 
 
+# ---- decision trees
+
+
+def tree(rng, width, deepest):
+    """Features, bounds and left children of a tree: half of the nodes at each level are split again."""
+    features, bounds, lefts = [], [], []
+    level = 1
+    for depth in range(deepest + 1):
+        splits = rng.random(level) < (0 if depth == deepest else 1 if depth < 3 else 0.8)
+        begin = len(features) + level
+        features += numpy.where(splits, rng.integers(0, width, level), -1).tolist()
+        bounds += rng.normal(0, 1, level).tolist()
+        lefts += numpy.where(splits, begin + 2 * (numpy.cumsum(splits) - splits), 0).tolist()
+        level = 2 * int(splits.sum())
+    return features, bounds, lefts
+
+
+def forest(trees, deepest, width, mean):
+    """n rows of about so many of the features, a few of nearly all."""
+    def make(n, rng):
+        nodes, roots = [[], [], []], []
+        for _ in range(trees):
+            begin = len(nodes[0])
+            features, bounds, lefts = tree(rng, width, deepest)
+            roots.append(begin)
+            nodes[0] += features
+            nodes[1] += bounds
+            nodes[2] += [begin + left for left in lefts]
+        share = numpy.minimum(rng.exponential(mean / width, n), 1)
+        present = rng.random((n, width)) < share[:, None]
+        rows, ids = numpy.nonzero(present)
+        return [numpy.array(nodes[0]), numpy.array(nodes[1]), numpy.array(nodes[2]), numpy.array(roots), width,
+                numpy.bincount(rows, minlength=n).astype(numpy.int64), ids, rng.normal(0, 1, len(ids))]
+    return make
+
+
+def predictions(arguments):
+    features, bounds, lefts, roots, _, lengths, ids, xs = arguments
+    sums, at = [], 0
+    for length in lengths:
+        row = dict(zip(ids[at:at + length].tolist(), xs[at:at + length].tolist()))
+        at += length
+        total = 0.0
+        for i in roots:
+            while features[i] >= 0:
+                i = lefts[i] + (row.get(features[i], -numpy.inf) >= bounds[i])
+            total += bounds[i]
+        sums.append(total)
+    return [numpy.array(sums, dtype=float)]
+
+
 CASES = [
     Case("sessions", "Sessions of a log", "beyond",
          sizes=[10**4, 10**5, 10**6, 4 * 10**6], test_sizes=[0, 1, 2, 100, 3000],
          make=log(visitors), variants={"visitors": log(visitors), "robots": log(robots)},
          reference=divided_log, unit="events"),
+    Case("decision-trees", "Decision trees of ragged rows", "beyond",
+         sizes=[10**3, 10**4, 10**5, 2 * 10**5], test_sizes=[0, 1, 2, 300],
+         make=forest(50, 8, 100, 20),
+         variants={"50 trees": forest(50, 8, 100, 20), "deep trees": forest(8, 14, 100, 20)},
+         reference=predictions, unit="rows"),
 ]
