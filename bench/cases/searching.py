@@ -55,6 +55,17 @@ def prose(n, rng):
     return numpy.frombuffer(text.ljust(n)[:n], numpy.uint8)
 
 
+def documents(longest):
+    """Prose in lines of up to so many characters, most of them short, and some empty; with capital letters."""
+    def make(n, rng):
+        text = prose(n, rng)
+        text = numpy.where((text != 32) & (rng.random(n) < 0.05), text - 32, text).astype(numpy.uint8)
+        ends = numpy.minimum(numpy.cumsum(numpy.minimum(rng.zipf(1.3, n // 20 + 1) - 1, longest)), n)
+        ends = numpy.append(ends, n)
+        return [text, numpy.diff(ends, prepend=0)]
+    return make
+
+
 def genome(n, rng):
     """Four letters, with repeats: most of it are mutated copies of what stands before."""
     text = rng.integers(0, 4, n)
@@ -120,6 +131,18 @@ def counted_words(arguments):
     letters = b"".join(word for word, _ in found)
     return [numpy.frombuffer(letters, numpy.uint8), numpy.array([len(w) for w, _ in found], int),
             numpy.array([c for _, c in found], int)]
+
+
+def postings(arguments):
+    text, lengths = arguments
+    found, at = {}, 0
+    for d, length in enumerate(lengths.tolist()):
+        for word in dict.fromkeys(text[at:at + length].tobytes().lower().split()):
+            found.setdefault(word, []).append(d)
+        at += length
+    return [numpy.frombuffer(b"".join(found), numpy.uint8), numpy.array([len(w) for w in found], int),
+            numpy.array([d for documents in found.values() for d in documents], int),
+            numpy.array([len(documents) for documents in found.values()], int)]
 
 
 def suffixes(arguments):
@@ -227,6 +250,10 @@ CASES = [
     Case("word-count", "Word count", "beyond", sizes=[*TENS, 10**7], test_sizes=[0, 1, 10, 3000],
          make=lambda n, rng: [prose(n, rng)], reference=counted_words,
          unit="characters"),
+    Case("inverted-index", "Inverted index", "beyond", sizes=[*TENS, 4 * 10**6], test_sizes=[0, 1, 10, 3000],
+         make=documents(2000), reference=postings,
+         unit="characters",
+         variants={"lines": documents(2000), "long documents": documents(10**6)}),
     Case("suffix-array", "Suffix array", "beyond", sizes=[*TENS, 4 * 10**6],
          test_sizes=[0, 1, 2, 2000], make=lambda n, rng: [prose(n, rng)], reference=suffixes,
          unit="characters",
