@@ -164,6 +164,33 @@ def spanning_forest(arguments):
     return [numpy.array([weights[chosen].sum()]), chosen]
 
 
+# ---- independent sets and matchings
+
+
+def in_random_order(edges):
+    def make(n, rng):
+        return [*adjacency(edges)(n, rng), rng.permutation(n)]
+    return make
+
+
+def independent_set(arguments):
+    lengths, neighbours, order = arguments
+    graph = lists(lengths, neighbours)
+    taken = numpy.zeros(len(graph), dtype=bool)
+    for v in order.tolist():
+        taken[v] = not taken[graph[v]].any()
+    return [taken]
+
+
+def matching(arguments):
+    n, us, vs = arguments
+    mates = numpy.full(n, -1)
+    for e, (u, v) in enumerate(zip(us.tolist(), vs.tolist())):
+        if u != v and mates[u] < 0 and mates[v] < 0:
+            mates[u] = mates[v] = e
+    return [mates]
+
+
 # ---- PageRank
 
 
@@ -278,6 +305,20 @@ CASES = [
          variants={"random": weighted(random_edges(8)), "grid": weighted(grid_edges),
                    "power-law": weighted(power_law_edges(8))},
          reference=spanning_forest, unit="vertices"),
+
+    Case("independent-set", "Maximal independent set", "beyond",
+         sizes=[10**4, 10**5, 10**6, 2 * 10**6], test_sizes=[0, 1, 2, 10, 1000],
+         make=in_random_order(random_edges(8)),
+         variants={"random": in_random_order(random_edges(8)), "grid": in_random_order(grid_edges),
+                   "path": in_random_order(path_edges), "power-law": in_random_order(power_law_edges(16))},
+         reference=independent_set, unit="vertices"),
+
+    Case("matching", "Maximal matching", "beyond",
+         sizes=[10**4, 10**5, 10**6, 2 * 10**6], test_sizes=[0, 1, 2, 10, 1000],
+         make=edge_list(random_edges(8)),
+         variants={"random": edge_list(random_edges(8)), "grid": edge_list(grid_edges),
+                   "path": edge_list(path_edges), "power-law": edge_list(power_law_edges(16))},
+         reference=matching, unit="vertices"),
 
     Case("pagerank", "PageRank, 20 steps", "beyond",
          sizes=[10**4, 10**5, 10**6, 2 * 10**6], test_sizes=[1, 2, 10, 1000],
