@@ -12,12 +12,8 @@ struct edge {
   int64_t name;
 };
 
-/* A number without sign that orders weights as they are. */
 static inline uint64_t weight_key(struct edge e) {
-  const double weight = e.weight;
-  uint64_t bits;
-  memcpy(&bits, &weight, sizeof bits);
-  return bits >> 63 ? ~bits : bits | (uint64_t)1 << 63;
+  return radix_real_key(e.weight);
 }
 
 RADIX_SORT(sort_edges, struct edge, weight_key)

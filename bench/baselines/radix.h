@@ -56,6 +56,14 @@ static inline uint64_t radix_key(integer x) {
   return (uint64_t)x ^ (uint64_t)1 << 63;
 }
 
+/* A number without sign that orders reals as they are. */
+static inline uint64_t radix_real_key(real x) {
+  const double wide = x;
+  uint64_t bits;
+  memcpy(&bits, &wide, sizeof bits);
+  return bits >> 63 ? ~bits : bits | (uint64_t)1 << 63;
+}
+
 /* Replaces the count of each digit by the position of its first element. */
 static inline void radix_starts(int64_t *starts, unsigned digits) {
   int64_t sum = 0;
@@ -134,8 +142,8 @@ static inline int radix_bits(uint64_t most) {
     }                                                                                          \
   }                                                                                            \
                                                                                                \
-  static void NAME(ELEMENT *keys, ELEMENT *other, int64_t n, int bits, uint64_t base,          \
-                   struct radix_counts *counts) {                                              \
+  __attribute__((unused)) static void NAME(ELEMENT *keys, ELEMENT *other, int64_t n, int bits, \
+                                           uint64_t base, struct radix_counts *counts) {       \
     if (n < RADIX_PARALLEL_LEAST) {                                                            \
       NAME##_bucket(keys, other, n, bits, base, false);                                        \
       return;                                                                                  \

@@ -1,0 +1,51 @@
+"""Programs on points, boxes and triangles."""
+
+import numpy
+
+from case import Case
+
+# ---- points
+
+
+def even(n, rng):
+    """In the unit square."""
+    return rng.random((2, n))
+
+
+def crowded(n, rng):
+    """Around few middles, each with a spread of its own; two points may be very near each other."""
+    middles = rng.random((30, 2))
+    spread = 10 ** rng.uniform(-4, -1, 30)
+    chosen = rng.integers(0, 30, n)
+    return (middles[chosen] + rng.normal(0, 1, (n, 2)) * spread[chosen, None]).T.copy()
+
+
+# ---- range queries
+
+
+def rectangles(points_of, share):
+    """n points, and as many rectangles around a tenth of them: of so many points on average, wide or high."""
+    def make(n, rng):
+        xs, ys = points_of(n, rng)
+        at = rng.integers(0, max(n, 1), n // 10 + 1) if n else numpy.zeros(0, int)
+        side = (share / max(n, 1)) ** 0.5 * rng.exponential(0.5, len(at))
+        stretch = 2 ** rng.normal(0, 1, len(at))
+        return [xs, ys, xs[at] - side * stretch, xs[at] + side * stretch, ys[at] - side / stretch,
+                ys[at] + side / stretch]
+    return make
+
+
+def points_inside(arguments):
+    xs, ys, *sides = arguments
+    found = [numpy.flatnonzero((xs >= left) & (xs <= right) & (ys >= bottom) & (ys <= top))
+             for left, right, bottom, top in zip(*sides)]
+    return [numpy.concatenate([numpy.zeros(0, int), *found]), numpy.array([len(f) for f in found], int)]
+
+
+CASES = [
+    Case("range-queries", "Points in rectangles", "beyond",
+         sizes=[10**3, 10**4, 10**5, 10**6], test_sizes=[0, 1, 2, 10, 2000],
+         make=rectangles(even, 40),
+         variants={"even": rectangles(even, 40), "crowded": rectangles(crowded, 0.05)},
+         reference=points_inside, unit="points"),
+]
