@@ -42,10 +42,33 @@ def points_inside(arguments):
     return [numpy.concatenate([numpy.zeros(0, int), *found]), numpy.array([len(f) for f in found], int)]
 
 
+# ---- nearest neighbours
+
+
+def with_k(points_of, k):
+    return lambda n, rng: [*points_of(n, rng), k]
+
+
+def neighbours(arguments):
+    """Of each point k others, or all where there are fewer: squares of distances and numbers, ascending."""
+    xs, ys, k = arguments
+    k = min(k, len(xs) - 1)
+    if len(xs) < 2:
+        return [numpy.zeros(0), numpy.zeros(0, int)]
+    squares = (xs[:, None] - xs) ** 2 + (ys[:, None] - ys) ** 2
+    numpy.fill_diagonal(squares, numpy.inf)
+    names = numpy.argsort(squares, axis=1, kind="stable")[:, :k]
+    return [numpy.take_along_axis(squares, names, 1).ravel(), names.ravel()]
+
+
 CASES = [
     Case("range-queries", "Points in rectangles", "beyond",
          sizes=[10**3, 10**4, 10**5, 10**6], test_sizes=[0, 1, 2, 10, 2000],
          make=rectangles(even, 40),
          variants={"even": rectangles(even, 40), "crowded": rectangles(crowded, 0.05)},
          reference=points_inside, unit="points"),
+    Case("nearest-neighbours", "Eight nearest neighbours", "beyond",
+         sizes=[10**3, 10**4, 10**5, 4 * 10**5], test_sizes=[0, 1, 2, 10, 1000],
+         make=with_k(even, 8), variants={"even": with_k(even, 8), "crowded": with_k(crowded, 8)},
+         reference=neighbours, unit="points"),
 ]
