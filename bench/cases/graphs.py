@@ -191,6 +191,49 @@ def matching(arguments):
     return [mates]
 
 
+# ---- forests
+
+
+def forest(parents_of):
+    """Vertices in random order, with values of both signs; parents_of(n, rng) are positions before."""
+    def make(n, rng):
+        names = rng.permutation(n)
+        parents = numpy.empty(n, dtype=numpy.int64)
+        parents[names] = names[parents_of(n, rng)]
+        return [parents, rng.integers(-1000, 1000, n)]
+    return make
+
+
+def bushy(n, rng):
+    """Each vertex below one of those before it; a few roots."""
+    parents = (rng.random(n) * numpy.arange(n)).astype(numpy.int64)
+    return numpy.where(rng.random(n) < 1e-5, numpy.arange(n), parents)
+
+
+def lanky(n, rng):
+    """Long paths, with a branch at every thousandth vertex."""
+    before = numpy.maximum(numpy.arange(n) - 1, 0)
+    return numpy.where(rng.random(n) < 1e-3, (rng.random(n) * numpy.arange(n)).astype(numpy.int64), before)
+
+
+def subtree_sums(arguments):
+    """Edges are looked at from below: a vertex adds its sum when all of its children have."""
+    parents, values = (a.tolist() for a in arguments)
+    missing = [0] * len(parents)
+    for v, p in enumerate(parents):
+        missing[p] += p != v
+    ready = [v for v, count in enumerate(missing) if count == 0]
+    while ready:
+        v = ready.pop()
+        p = parents[v]
+        if p != v:
+            values[p] += values[v]
+            missing[p] -= 1
+            if missing[p] == 0:
+                ready.append(p)
+    return [numpy.array(values, dtype=numpy.int64)]
+
+
 # ---- PageRank
 
 
@@ -319,6 +362,11 @@ CASES = [
          variants={"random": edge_list(random_edges(8)), "grid": edge_list(grid_edges),
                    "path": edge_list(path_edges), "power-law": edge_list(power_law_edges(16))},
          reference=matching, unit="vertices"),
+
+    Case("tree-sums", "Sums of subtrees", "beyond",
+         sizes=[10**4, 10**5, 10**6, 2 * 10**6], test_sizes=[0, 1, 2, 10, 3000],
+         make=forest(bushy), variants={"bushy": forest(bushy), "lanky": forest(lanky)},
+         reference=subtree_sums, unit="vertices"),
 
     Case("pagerank", "PageRank, 20 steps", "beyond",
          sizes=[10**4, 10**5, 10**6, 2 * 10**6], test_sizes=[1, 2, 10, 1000],
