@@ -2,6 +2,7 @@
 
 import collections
 import math
+import os
 
 import numpy
 
@@ -72,6 +73,10 @@ def genome(n, rng):
     for k in range(1000, n - 1000, max(n // 50, 1000)):
         text[k:k + 1000] = text[k - 1000:k]
     return [numpy.frombuffer(b"ACGT", numpy.uint8)[text]]
+
+
+def random_letters(n, rng):
+    return [rng.integers(97, 123, n).astype(numpy.uint8)]
 
 
 def patterns(n, rng):
@@ -148,6 +153,18 @@ def postings(arguments):
 def suffixes(arguments):
     text = arguments[0].tobytes()
     return [numpy.array(sorted(range(len(text)), key=lambda i: text[i:]), int)]
+
+
+def repeated_substring(arguments):
+    """Of neighbours in the sorted list of all suffixes."""
+    text = arguments[0].tobytes()
+    order = sorted(range(len(text)), key=lambda i: text[i:])
+    first = longest = 0
+    for i, j in zip(order, order[1:]):
+        same = len(os.path.commonprefix([text[i:], text[j:]]))
+        if (same, -min(i, j)) > (longest, -first):
+            first, longest = min(i, j), same
+    return [first if longest else 0, longest]
 
 
 def sorted_rows(arguments):
@@ -258,6 +275,10 @@ CASES = [
          test_sizes=[0, 1, 2, 2000], make=lambda n, rng: [prose(n, rng)], reference=suffixes,
          unit="characters",
          variants={"prose": lambda n, rng: [prose(n, rng)], "genome": genome}),
+    Case("repeated-substring", "Longest repeated substring", "beyond", sizes=[*TENS, 4 * 10**6],
+         test_sizes=[0, 1, 2, 50, 2000], make=lambda n, rng: [prose(n, rng)], reference=repeated_substring,
+         unit="characters",
+         variants={"prose": lambda n, rng: [prose(n, rng)], "genome": genome, "random": random_letters}),
     Case("ragged-sort", "Ragged row sort", "beyond", sizes=[*TENS, 10**7],
          test_sizes=[0, 1, 5, 3000], make=rows(power_law), reference=sorted_rows,
          variants={name: rows(shape) for name, shape in ROWS.items()}),
