@@ -1,6 +1,6 @@
 """Programs on records of different lengths: logs, documents, features of rows, events."""
 
-import collections
+import math
 
 import numpy
 
@@ -100,6 +100,59 @@ def predictions(arguments):
     return [numpy.array(sums, dtype=float)]
 
 
+# ---- jets
+
+
+def collisions(mean):
+    """n events of so many particles on average: half of them in a few jets, the others anywhere."""
+    def make(n, rng):
+        lengths = rng.poisson(mean * rng.exponential(1, n))
+        count = int(lengths.sum())
+        event = numpy.repeat(numpy.arange(n), lengths)
+        middles, hardness = rng.uniform([-4, 0], [4, 2 * numpy.pi], (n, 4, 2)), rng.exponential(1, (n, 4))
+        jet, inside = rng.integers(0, 4, count), rng.random(count) < 0.5
+        places = middles[event, jet] + rng.normal(0, 0.15, (count, 2))
+        places = numpy.where(inside[:, None], places, rng.uniform([-4, 0], [4, 2 * numpy.pi], (count, 2)))
+        pts = 0.2 + rng.exponential(numpy.where(inside, 10 * hardness[event, jet], 1))
+        return [pts, places[:, 0].copy(), places[:, 1] % (2 * numpy.pi), lengths, 0.4]
+    return make
+
+
+def merged(a, b):
+    if a[0] < b[0]:
+        a, b = b, a
+    turn = -2 * math.pi if b[2] - a[2] > math.pi else 2 * math.pi if a[2] - b[2] > math.pi else 0
+    pt = a[0] + b[0]
+    return pt, (a[0] * a[1] + b[0] * b[1]) / pt, (a[0] * a[2] + b[0] * (b[2] + turn)) / pt % (2 * math.pi)
+
+
+def jets_of(particles, radius):
+    """By the definition: all distances in each round."""
+    found = []
+    while particles:
+        pts, ys, phis = numpy.array(particles).T
+        around = abs(phis[:, None] - phis)
+        around = numpy.minimum(around, 2 * math.pi - around)
+        squares = ((ys[:, None] - ys) ** 2 + around ** 2) * numpy.minimum(pts[:, None] ** -2.0, pts ** -2.0)
+        numpy.fill_diagonal(squares, radius ** 2 * pts ** -2.0)
+        i, j = sorted(numpy.unravel_index(numpy.argmin(squares), squares.shape))
+        a, b = particles[i], particles.pop(j)
+        if i == j:
+            found.append(a)
+        else:
+            particles[i] = merged(a, b)
+    return found
+
+
+def jets(arguments):
+    *columns, lengths, radius = arguments
+    ends = numpy.cumsum(lengths)
+    particles = list(zip(*(c.tolist() for c in columns)))
+    found = [jets_of(particles[e - k:e], radius) for e, k in zip(ends, lengths)]
+    flat = numpy.array([jet for event in found for jet in event]).reshape(-1, 3)
+    return [numpy.array([len(event) for event in found], int), *flat.T]
+
+
 CASES = [
     Case("sessions", "Sessions of a log", "beyond",
          sizes=[10**4, 10**5, 10**6, 4 * 10**6], test_sizes=[0, 1, 2, 100, 3000],
@@ -110,4 +163,8 @@ CASES = [
          make=forest(50, 8, 100, 20),
          variants={"50 trees": forest(50, 8, 100, 20), "deep trees": forest(8, 14, 100, 20)},
          reference=predictions, unit="rows"),
+    Case("anti-kt", "Jets by anti-kt", "beyond",
+         sizes=[10, 10**2, 10**3, 5 * 10**3], test_sizes=[0, 1, 2, 30],
+         make=collisions(60), variants={"60 particles": collisions(60), "200 particles": collisions(200)},
+         reference=jets, unit="events"),
 ]
