@@ -61,14 +61,66 @@ def neighbours(arguments):
     return [numpy.take_along_axis(squares, names, 1).ravel(), names.ravel()]
 
 
+# ---- rays and triangles
+
+
+def terrain(n, rng):
+    """Two triangles for each cell of a square of heights."""
+    side = max(int((n / 2) ** 0.5), 1 if n >= 2 else 0)
+    xs, ys = numpy.meshgrid(*[numpy.arange(side + 1) / max(side, 1)] * 2, indexing="ij")
+    rough = rng.normal(0, 0.3 / max(side, 1), xs.shape)
+    points = numpy.stack([xs, ys, 0.1 * numpy.sin(9 * xs) * numpy.cos(7 * ys) + rough], axis=2)
+    a, b, c, d = points[:-1, :-1], points[1:, :-1], points[:-1, 1:], points[1:, 1:]
+    return numpy.stack([a, b, c, b, d, c], axis=2).reshape(-1)
+
+
+def splinters(n, rng):
+    """Small triangles anywhere in the unit cube."""
+    middles = rng.random((n, 1, 3))
+    return (middles + rng.normal(0, 0.5 * max(n, 1) ** (-1 / 3), (n, 3, 3))).ravel()
+
+
+def rays(triangles_of):
+    """n triangles, and as many rays, from above to points in the unit square."""
+    def make(n, rng):
+        corners = triangles_of(n, rng)
+        begins = rng.uniform([-1, -1, 2], [2, 2, 3], (n, 3))
+        ends = rng.uniform([0, 0, 0], [1, 1, 0.01], (n, 3))
+        return [corners, numpy.concatenate([begins, ends - begins], axis=1).ravel()]
+    return make
+
+
+def first_hits(arguments):
+    """By planes: all triangles, and where each ray meets their planes, in coordinates of their sides."""
+    corners, ends = arguments[0].reshape(-1, 3, 3), arguments[1].reshape(-1, 2, 3)
+    distances, names = numpy.full(len(ends), numpy.inf), numpy.full(len(ends), -1)
+    a, side, other = corners[:, 0], corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0]
+    normal = numpy.cross(side, other)
+    for k, (begin, direction) in enumerate(ends):
+        if not len(a):
+            break
+        t = ((a - begin) * normal).sum(1) / (normal @ direction)
+        at = begin + t[:, None] * direction - a
+        square = (normal ** 2).sum(1)
+        u, v = ((numpy.cross(x, y) * normal).sum(1) / square for x, y in ((at, other), (side, at)))
+        t = numpy.where((u >= 0) & (v >= 0) & (u + v <= 1) & (t >= 0), t, numpy.inf)
+        if numpy.isfinite(t).any():
+            distances[k], names[k] = t.min(), t.argmin()
+    return [distances, names]
+
+
 CASES = [
     Case("range-queries", "Points in rectangles", "beyond",
          sizes=[10**3, 10**4, 10**5, 10**6], test_sizes=[0, 1, 2, 10, 2000],
          make=rectangles(even, 40),
          variants={"even": rectangles(even, 40), "crowded": rectangles(crowded, 0.05)},
          reference=points_inside, unit="points"),
+    Case("ray-casting", "Rays and triangles", "beyond",
+         sizes=[10**2, 10**3, 10**4, 5 * 10**4], test_sizes=[0, 1, 2, 10, 1000],
+         make=rays(terrain), variants={"terrain": rays(terrain), "splinters": rays(splinters)},
+         reference=first_hits, unit="triangles"),
     Case("nearest-neighbours", "Eight nearest neighbours", "beyond",
-         sizes=[10**3, 10**4, 10**5, 4 * 10**5], test_sizes=[0, 1, 2, 10, 1000],
+         sizes=[10**3, 10**4, 10**5, 2 * 10**5], test_sizes=[0, 1, 2, 10, 1000],
          make=with_k(even, 8), variants={"even": with_k(even, 8), "crowded": with_k(crowded, 8)},
          reference=neighbours, unit="points"),
 ]
