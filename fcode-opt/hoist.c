@@ -19,6 +19,7 @@
  * round with sizes of its own. */
 #include "base/map.h"
 #include "fcode-opt/passes.h"
+#include "ir/constant.h"
 #include "ir/kinds.h"
 
 #include <string.h>
@@ -315,6 +316,92 @@ static void shrink(struct hoist *h) {
   f->body->count = kept;
 }
 
+/* ---- the procedure: it computes the same of the same parameters ---- */
+
+struct known {
+  const struct ir_block *moved;
+  ir_var *here;   /* per variable of the function: that of the procedure, or IR_NO_VAR */
+  ir_var *params; /* per variable of the function: a new parameter of the procedure, likewise */
+  ir_var *instead; /* per variable of the procedure: itself, or a new parameter */
+};
+
+static bool has_same_value(const struct known *k, const struct ir_binding *moved,
+                           const struct ir_binding *x) {
+  if (x->form != moved->form || x->operand_count != moved->operand_count) return false;
+  if (x->form == IR_CONST) return constant_same(x->as.constant, moved->as.constant);
+  if (x->form != IR_OP || x->op != moved->op || x->type != moved->type) return false;
+  for (uint32_t i = 0; i < x->operand_count; i++) {
+    if (k->here[moved->operands[i]] != x->operands[i]) return false;
+  }
+  return x->result_count > 0;
+}
+
+/* The results of a binding of the procedure are those of one that moved. Returns whether all of
+ * them are parameters now. */
+static bool note_same(struct known *k, const struct ir_binding *moved,
+                      const struct ir_binding *x) {
+  bool all = true;
+  for (uint32_t i = 0; i < x->result_count; i++) {
+    const ir_var v = moved->results[i];
+    all &= k->params[v] != IR_NO_VAR;
+    if (k->params[v] != IR_NO_VAR) k->instead[x->results[i]] = k->params[v];
+    k->here[v] = k->instead[x->results[i]];
+  }
+  return all;
+}
+
+static bool is_known(struct known *k, const struct ir_binding *x) {
+  bool known = false;
+  for (uint32_t m = 0; m < k->moved->count; m++) {
+    if (has_same_value(k, &k->moved->bindings[m], x))
+      known |= note_same(k, &k->moved->bindings[m], x);
+  }
+  return known;
+}
+
+static void replace_known(struct known *k, ir_var *vars, uint32_t count) {
+  for (uint32_t i = 0; i < count; i++) vars[i] = k->instead[vars[i]];
+}
+
+/* Replaces what is known in a block. What only served that is left for the pass `dead`. */
+static void use_known(struct known *k, struct ir_block *block) {
+  uint32_t kept = 0;
+  for (uint32_t i = 0; i < block->count; i++) {
+    const struct ir_binding x = block->bindings[i];
+    replace_known(k, x.operands, x.operand_count);
+    if (x.form == IR_IF) {
+      use_known(k, x.as.arms.then);
+      use_known(k, x.as.arms.otherwise);
+    }
+    if (!is_known(k, &x)) block->bindings[kept++] = x;
+  }
+  block->count = kept;
+  replace_known(k, block->results, block->result_count);
+}
+
+static ir_var *no_vars(struct opt *o, uint32_t count) {
+  ir_var *vars = arena_alloc(o->scratch, count * sizeof *vars);
+  for (uint32_t v = 0; v < count; v++) vars[v] = IR_NO_VAR;
+  return vars;
+}
+
+/* Each instance would compute anew what the caller has: a procedure that has got the results as
+ * parameters takes them. */
+static void use_in_procedure(struct hoist *h, const struct ir_block *moved) {
+  struct opt *o = h->o;
+  const struct ir_function *f = h->f;
+  const uint32_t n = ir_procedure(f), count = (uint32_t)h->results.count;
+  if (n == IR_NO_PROCEDURE) return;
+  struct ir_function *p = &o->program->functions[n];
+  struct known k = {moved, no_vars(o, f->var_count), no_vars(o, f->var_count),
+                    arena_alloc(o->scratch, p->var_count * sizeof *k.instead)};
+  for (uint32_t v = 0; v < p->var_count; v++) k.instead[v] = v;
+  for (uint32_t i = 1; i < f->param_count - count; i++) k.here[f->params[i]] = p->params[i - 1];
+  for (uint32_t i = f->param_count - count; i < f->param_count; i++)
+    k.params[f->params[i]] = p->params[i - 1];
+  use_known(&k, p->body);
+}
+
 /* ---- the program ---- */
 
 static bool can_hoist(const struct hoist *h, uint32_t f) {
@@ -339,6 +426,7 @@ static void hoist_function(struct hoist *h, uint32_t index) {
   }
   shrink(h);
   rewrite_extend_procedure(h->o, &h->calls, index, (uint32_t)h->results.count);
+  use_in_procedure(h, moved);
   h->any = true;
 }
 

@@ -138,7 +138,7 @@ Test(procedures, dropped) {
   "(v0: SEGDES, v1: INT, v2: INT, v3: INT) -> (INT) instances shared each shared shared -> "   \
   "each procedure "
 
-/* What moves to the callers becomes a parameter of the procedure as well. */
+/* What moves to the callers becomes a parameter of the procedure as well, which uses it. */
 Test(procedures, hoisted) {
   rewriting_expect(pass_hoist,
                    "fun M (v0: SEGDES, v1: INT, v2: INT) -> (INT)\n"
@@ -156,9 +156,61 @@ Test(procedures, hoisted) {
                    "  yield v5\n"
                    "end\n"
                    "fun SUM (v0: INT, v1: INT, v2: INT) -> (INT)\n"
-                   "  v3 = * INT v1 v1\n"
-                   "  v4 = + INT v0 v3\n"
+                   "  v3 = + INT v0 v2\n"
+                   "  yield v3\n"
+                   "end\n");
+}
+
+/* An instance that looks up where rows begin does not add up the lengths of all: the caller has
+ * done so, although the procedure does it in an arm. */
+Test(procedures, hoisted_from_arms) {
+  rewriting_expect(pass_hoist,
+                   "fun M (v0: SEGDES, v1: INT, v2: SEGDES, v3: SEGDES) -> (INT)\n"
+                   "  v4: INT = call STARTS v0 v1 v2 v3\n"
                    "  yield v4\n"
+                   "end\n"
+                   "fun STARTS (v0: SEGDES, v1: INT, v2: SEGDES, v3: SEGDES) -> (INT) "
+                   "instances shared each shared shared -> each procedure START\n"
+                   "  v4 = LENGTHS v2\n"
+                   "  v5 = +_SCAN INT v4 v3\n"
+                   "  v6 = BPERMUTE INT v5 v1 v3 v0\n"
+                   "  yield v6\n"
+                   "end\n"
+                   "fun START (v0: INT, v1: SEGDES, v2: SEGDES) -> (INT)\n"
+                   "  v3 = CONST BOOL T\n"
+                   "  v4: INT = if v3\n"
+                   "    v5 = LENGTHS v1\n"
+                   "    v6 = +_SCAN INT v5 v2\n"
+                   "    v7 = CONST SEGDES 1\n"
+                   "    v8 = BPERMUTE INT v6 v0 v2 v7\n"
+                   "    yield v8\n"
+                   "  else\n"
+                   "    yield v0\n"
+                   "  end\n"
+                   "  yield v4\n"
+                   "end\n",
+                   "fun M (v0: SEGDES, v1: INT, v2: SEGDES, v3: SEGDES) -> (INT)\n"
+                   "  v4 = LENGTHS v2\n"
+                   "  v5 = +_SCAN INT v4 v3\n"
+                   "  v6: INT = call STARTS v0 v1 v2 v3 v5\n"
+                   "  yield v6\n"
+                   "end\n"
+                   "fun STARTS (v0: SEGDES, v1: INT, v2: SEGDES, v3: SEGDES, v4: INT) -> (INT) "
+                   "instances shared each shared shared shared -> each procedure START\n"
+                   "  v5 = BPERMUTE INT v4 v1 v3 v0\n"
+                   "  yield v5\n"
+                   "end\n"
+                   "fun START (v0: INT, v1: SEGDES, v2: SEGDES, v3: INT) -> (INT)\n"
+                   "  v4 = CONST BOOL T\n"
+                   "  v8: INT = if v4\n"
+                   "    v5 = LENGTHS v1\n"
+                   "    v6 = CONST SEGDES 1\n"
+                   "    v7 = BPERMUTE INT v3 v0 v2 v6\n"
+                   "    yield v7\n"
+                   "  else\n"
+                   "    yield v0\n"
+                   "  end\n"
+                   "  yield v8\n"
                    "end\n");
 }
 
