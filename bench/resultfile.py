@@ -5,7 +5,7 @@ import json
 
 from collection import BENCH, BenchError
 
-MOST_BYTES = 240_000
+MOST_BYTES = 290_000
 LINE = 480      # characters of a value that stays on one line
 
 
