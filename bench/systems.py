@@ -397,6 +397,8 @@ def all_systems(backend="cpu", folder=ROOT / "build"):
         Ravel("ravel-base", "Ravel, not optimised", ["--no-optimise"], nesl, backend),
         Ravel("ravel-evaluated", "Ravel, nothing compiled", ["--native=off"], nesl, backend),
         Ravel("ravel-native", "Ravel, compiled", ["--native=wait"], nesl, backend),
+        Ravel("ravel-together", "--procedures off", ["--native=wait", "--procedures", "off"], nesl, backend),
+        Ravel("ravel-apart", "--procedures always", ["--native=wait", "--procedures", "always"], nesl, backend),
         Unshared("ravel-unshared", "Ravel, no shared memory", ["--native=wait"], nesl, backend),
         Ravel("direct", "Ravel, interpreted directly", ["--direct"], nesl, backend),
         Ranks("ravel-ranks", "Ravel, ranks of MPI", ["--native=wait"], nesl, "mpi"),
