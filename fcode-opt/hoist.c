@@ -8,7 +8,9 @@
  * - the comparison that there are instances at all (LENGTHS of parameter 0 with 0): no chunk is
  *   empty, so it is true of a chunk if it is true of the whole.
  *
- * Bindings in arms that stay do not move: they may not be executed. A binding that may fail, or
+ * Bindings in arms that stay do not move: they may not be executed. But lengths of shared
+ * descriptors and their sums, which do not fail, go before the IF: they cost little once, and a
+ * procedure would compute them for each instance. A binding that may fail, or
  * whose safety depends on a check made before, moves only if nothing that stays before it may
  * fail. So the same fault is met first. A function that still calls itself (invariants.c) is
  * left alone.
@@ -41,6 +43,9 @@ struct hoist {
   struct ir_function *f;
   bool *shared;                        /* per variable: a chunk does not change it */
   bool *lengths;                       /* per variable: LENGTHS of parameter 0 */
+  bool *of_lengths; /* per variable: lengths of a descriptor, or sums of them */
+  bool *outside;    /* per variable: shared, and not of an arm */
+  bool *left;       /* per variable: its binding has left an arm */
   bool *moves;                         /* per binding of the body */
   bool *fails;                         /* likewise: it may */
   bool *copied;                        /* likewise: it stays, but what moves needs it, too */
@@ -189,6 +194,80 @@ static bool hoist_find_moves(struct hoist *h) {
   return any;
 }
 
+/* ---- out of arms ---- */
+
+/* Whether it is the lengths of a descriptor, sums of such lengths, or their number. */
+static bool is_of_lengths(const struct hoist *h, const struct ir_binding *x) {
+  if (x->form != IR_OP) return false;
+  switch ((enum opcode)x->op) {
+  case OPC_LENGTHS: return true;
+  case OPC_LENGTH:
+  case OPC_MAKE_SEGDES:
+  case OPC_ADD_SCAN:
+  case OPC_ADD_REDUCE: return h->of_lengths[x->operands[0]];
+  default: return false;
+  }
+}
+
+/* Whether a binding of an arm may go before the IF, with constants of the arm that it needs. */
+static bool may_leave(struct hoist *h, const struct ir_binding *x) {
+  if (!is_of_lengths(h, x)) return false;
+  for (uint32_t i = 0; i < x->operand_count; i++) {
+    if (!h->outside[x->operands[i]] && !h->constants[x->operands[i]]) return false;
+  }
+  return !binding_may_fail(h, x);
+}
+
+static void leave(struct hoist *h, const struct ir_binding *x, struct rewrite_block *out) {
+  for (uint32_t i = 0; i < x->operand_count; i++) {
+    const ir_var v = x->operands[i];
+    if (!h->outside[v]) leave(h, h->constants[v], out);
+  }
+  rewrite_append(h->o, out, x);
+  h->outside[x->results[0]] = h->left[x->results[0]] = true;
+  h->of_lengths[x->results[0]] = is_of_lengths(h, x);
+}
+
+static void leave_arms(struct hoist *h, const struct ir_binding *x, struct rewrite_block *out);
+
+static void leave_arm(struct hoist *h, struct ir_block *arm, struct rewrite_block *out) {
+  uint32_t kept = 0;
+  for (uint32_t i = 0; i < arm->count; i++) {
+    const struct ir_binding *x = &arm->bindings[i];
+    if (x->form == IR_CONST) h->constants[x->results[0]] = x;
+    leave_arms(h, x, out);
+    if (may_leave(h, x)) leave(h, x, out);
+  }
+  for (uint32_t i = 0; i < arm->count; i++) {
+    const struct ir_binding x = arm->bindings[i];
+    if (x.result_count != 1 || !h->left[x.results[0]]) arm->bindings[kept++] = x;
+  }
+  arm->count = kept;
+}
+
+static void leave_arms(struct hoist *h, const struct ir_binding *x, struct rewrite_block *out) {
+  if (x->form != IR_IF) return;
+  leave_arm(h, x->as.arms.then, out);
+  leave_arm(h, x->as.arms.otherwise, out);
+}
+
+/* Moves out of the arms of the body what may leave them. */
+static void leave_all_arms(struct hoist *h) {
+  struct rewrite_block out = {0};
+  struct ir_block *body = h->f->body;
+  for (uint32_t i = 1; i < h->f->param_count; i++)
+    h->outside[h->f->params[i]] = h->shared[h->f->params[i]];
+  for (uint32_t i = 0; i < body->count; i++) {
+    const struct ir_binding *x = &body->bindings[i];
+    const bool shared = binding_is_shared(h, x);
+    if (!shared) leave_arms(h, x, &out);
+    for (uint32_t k = 0; k < x->result_count; k++) h->outside[x->results[k]] = shared;
+    if (x->result_count == 1) h->of_lengths[x->results[0]] = is_of_lengths(h, x);
+    rewrite_append(h->o, &out, x);
+  }
+  rewrite_finish(body, &out);
+}
+
 static void hoist_prepare(struct hoist *h, uint32_t index) {
   struct arena *scratch = h->o->scratch;
   h->index = index;
@@ -196,13 +275,17 @@ static void hoist_prepare(struct hoist *h, uint32_t index) {
   h->shared = arena_alloc(scratch, h->f->var_count);
   h->lengths = arena_alloc(scratch, h->f->var_count);
   h->constants = arena_alloc(scratch, h->f->var_count * sizeof *h->constants);
+  h->of_lengths = arena_alloc(scratch, h->f->var_count);
+  h->outside = arena_alloc(scratch, h->f->var_count);
+  h->left = arena_alloc(scratch, h->f->var_count);
+  for (uint32_t i = 1; i < h->f->param_count; i++)
+    h->shared[h->f->params[i]] = h->f->instances->params[i] == IR_SHARED;
+  leave_all_arms(h);
   h->moves = arena_alloc(scratch, h->f->body->count);
   h->fails = arena_alloc(scratch, h->f->body->count);
   h->copied = arena_alloc(scratch, h->f->body->count);
   h->may_fail = false;
   h->results.count = 0;
-  for (uint32_t i = 1; i < h->f->param_count; i++)
-    h->shared[h->f->params[i]] = h->f->instances->params[i] == IR_SHARED;
 }
 
 /* ---- moving ---- */
@@ -385,6 +468,57 @@ static ir_var *no_vars(struct opt *o, uint32_t count) {
   return vars;
 }
 
+enum { TAKEN_MOST = 100 /* bindings that a procedure takes from one that it only calls */ };
+
+/* Counts the bindings of a block; more than TAKEN_MOST if a lifted function is called. */
+static uint32_t block_size(const struct ir_program *program, const struct ir_block *block) {
+  uint32_t n = block->count;
+  for (uint32_t i = 0; i < block->count; i++) {
+    const struct ir_binding *x = &block->bindings[i];
+    if (x->form == IR_CALL && program->functions[x->as.callee].instances) n += TAKEN_MOST + 1;
+    if (x->form != IR_IF) continue;
+    n += block_size(program, x->as.arms.then);
+    n += block_size(program, x->as.arms.otherwise);
+  }
+  return n;
+}
+
+/* The function that a procedure only calls; or NULL. */
+static const struct ir_function *only_called(const struct hoist *h,
+                                             const struct ir_function *p) {
+  const struct ir_program *program = h->o->program;
+  const struct ir_binding *x = p->body->bindings;
+  if (p->body->count != 1 || x->form != IR_CALL) return NULL;
+  for (uint32_t i = 0; i < p->body->result_count; i++) {
+    if (p->body->results[i] != x->results[i]) return NULL;
+  }
+  const struct ir_function *q = &program->functions[x->as.callee];
+  const bool fits = !q->instances && block_size(program, q->body) <= TAKEN_MOST;
+  return fits && q != p && q->body->end == IR_YIELD ? q : NULL;
+}
+
+static void count_sites(struct hoist *h, const struct ir_block *block) {
+  for (uint32_t i = 0; i < block->count; i++) {
+    const struct ir_binding *x = &block->bindings[i];
+    if (x->form == IR_CALL && x->as.callee < h->calls.count) h->calls.sites[x->as.callee]++;
+    if (x->form != IR_IF) continue;
+    count_sites(h, x->as.arms.then);
+    count_sites(h, x->as.arms.otherwise);
+  }
+}
+
+/* A procedure that only calls another function does itself what that does. */
+static void take_called(struct hoist *h, struct ir_function *p) {
+  const struct ir_function *q;
+  while ((q = only_called(h, p)) != NULL) {
+    ir_var *map = no_vars(h->o, q->var_count);
+    for (uint32_t i = 0; i < q->param_count; i++)
+      map[q->params[i]] = p->body->bindings[0].operands[i];
+    p->body = rewrite_copy(h->o, p, q, q->body, map, NULL);
+    count_sites(h, p->body);
+  }
+}
+
 /* Each instance would compute anew what the caller has: a procedure that has got the results as
  * parameters takes them. */
 static void use_in_procedure(struct hoist *h, const struct ir_block *moved) {
@@ -393,6 +527,7 @@ static void use_in_procedure(struct hoist *h, const struct ir_block *moved) {
   const uint32_t n = ir_procedure(f), count = (uint32_t)h->results.count;
   if (n == IR_NO_PROCEDURE) return;
   struct ir_function *p = &o->program->functions[n];
+  take_called(h, p);
   struct known k = {moved, no_vars(o, f->var_count), no_vars(o, f->var_count),
                     arena_alloc(o->scratch, p->var_count * sizeof *k.instead)};
   for (uint32_t v = 0; v < p->var_count; v++) k.instead[v] = v;

@@ -231,6 +231,67 @@ Test(hoist, what_is_shared) {
       "end\n");
 }
 
+/* Lengths of a shared descriptor and their sums leave the arms that need them. Other operations
+ * stay there, and so do lengths of the instances' own descriptor. */
+Test(hoist, lengths_leave_arms) {
+  rewriting_expect(
+      pass_hoist,
+      "fun M (v0: SEGDES, v1: INT, v2: SEGDES, v3: BOOL) -> (INT)\n"
+      "  v4: INT = call BODY v0 v1 v2 v3\n"
+      "  yield v4\n"
+      "end\n"
+      "fun BODY (v0: SEGDES, v1: INT, v2: SEGDES, v3: BOOL) -> (INT) "
+      "instances shared each shared shared -> each\n"
+      "  v4: INT = if v3\n"
+      "    v5 = LENGTHS v0\n"
+      "    v6 = DIST INT v5 v0\n"
+      "    v7 = + INT v1 v6\n"
+      "    v8: INT = if v3\n"
+      "      v9 = LENGTHS v2\n"
+      "      v10 = LENGTH INT v9\n"
+      "      v11 = MAKE_SEGDES v10\n"
+      "      v12 = +_SCAN INT v9 v11\n"
+      "      v13 = * INT v12 v12\n"
+      "      v14 = BPERMUTE INT v13 v1 v11 v0\n"
+      "      yield v14\n"
+      "    else\n"
+      "      yield v7\n"
+      "    end\n"
+      "    yield v8\n"
+      "  else\n"
+      "    yield v1\n"
+      "  end\n"
+      "  yield v4\n"
+      "end\n",
+      "fun M (v0: SEGDES, v1: INT, v2: SEGDES, v3: BOOL) -> (INT)\n"
+      "  v4 = LENGTHS v2\n"
+      "  v5 = LENGTH INT v4\n"
+      "  v6 = MAKE_SEGDES v5\n"
+      "  v7 = +_SCAN INT v4 v6\n"
+      "  v8: INT = call BODY v0 v1 v2 v3 v6 v7\n"
+      "  yield v8\n"
+      "end\n"
+      "fun BODY (v0: SEGDES, v1: INT, v2: SEGDES, v3: BOOL, v4: SEGDES, v5: INT) -> (INT) "
+      "instances shared each shared shared shared shared -> each\n"
+      "  v12: INT = if v3\n"
+      "    v6 = LENGTHS v0\n"
+      "    v7 = DIST INT v6 v0\n"
+      "    v8 = + INT v1 v7\n"
+      "    v11: INT = if v3\n"
+      "      v9 = * INT v5 v5\n"
+      "      v10 = BPERMUTE INT v9 v1 v4 v0\n"
+      "      yield v10\n"
+      "    else\n"
+      "      yield v8\n"
+      "    end\n"
+      "    yield v11\n"
+      "  else\n"
+      "    yield v1\n"
+      "  end\n"
+      "  yield v12\n"
+      "end\n");
+}
+
 /* A closed subexpression under the question whether there are instances, in a body within a
  * body: it moves to M. */
 Test(hoist, out_of_two_bodies_with_an_if) {

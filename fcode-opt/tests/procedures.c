@@ -214,7 +214,7 @@ Test(procedures, hoisted_from_arms) {
                    "end\n");
 }
 
-/* Where others call the procedure there is one more, which calls it. */
+/* Where others call the procedure there is one more, which does the same. */
 Test(procedures, hoisted_and_called) {
   rewriting_expect(pass_hoist,
                    "fun M (v0: SEGDES, v1: INT, v2: INT) -> (INT, INT)\n"
@@ -233,7 +233,7 @@ Test(procedures, hoisted_and_called) {
                    "  v5 = + INT v1 v4\n"
                    "  yield v5\n"
                    "end\n" SQUARE "fun SUM_ONE (v0: INT, v1: INT, v2: INT) -> (INT)\n"
-                   "  v3: INT = call SUM v0 v1\n"
+                   "  v3 = + INT v0 v2\n"
                    "  yield v3\n"
                    "end\n");
 }
