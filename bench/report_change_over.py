@@ -1,7 +1,8 @@
 """Time by size of a program: executed for all instances together, by procedures, as Ravel chooses, and in C.
 
-    bench/run quicksort --systems ravel,ravel-together,ravel-apart,openmp --sizes 100,1e3,1e4,1e5,1e6 --out FILE
-    bench/report change-over FILE quicksort    writes docs/gallery/change-over.svg
+    bench/run quicksort --widths 64 --threads 2 --systems ravel,ravel-together,ravel-apart,openmp \
+        --sizes 100,1e3,1e4,1e5,1e6 --out FILE
+    bench/report change-over FILE quicksort    writes docs/change-over.svg
 
 `nesl` draws it.
 """
@@ -43,7 +44,7 @@ def main(words):
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("results", type=Path)
     parser.add_argument("name")
-    parser.add_argument("--out", type=Path, default=ROOT / "docs/gallery/change-over.svg")
+    parser.add_argument("--out", type=Path, default=ROOT / "docs/change-over.svg")
     options = parser.parse_args(words)
     expression = f"print_string({drawing(Outcome(options.results), options.name)})"
     drawn = subprocess.run([ROOT / "build/bin/nesl", "run", "-"], input=expression + ";", check=True,
