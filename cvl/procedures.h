@@ -33,7 +33,7 @@ struct cvl_procedure {
 
 /* In seconds. */
 struct cvl_procedure_time {
-  double expected; /* what the call takes in another way; 0: that is not known */
+  double expected; /* what the call takes by native code, or else; 0: that is not known */
   double most;     /* it gives up soon after that; 0: it may take any time */
 };
 

@@ -65,8 +65,8 @@ bool procedure_suits(struct cvl_context *c, const struct cvl_procedure *p, uint6
 
 /* ---- ranges ---- */
 
-/* Below this many seconds threads are not woken. */
-static const double least_shared = 50e-6;
+/* Calls that take fewer seconds are not worth it to wake threads, and to give them parts. */
+static const double least_shared = 150e-6;
 
 bool procedure_is_shared(const struct cvl_context *c, const struct cvl_procedure *p,
                          uint64_t weight, double expected) {

@@ -252,10 +252,15 @@ static unsigned better_way(struct machine *m, const struct batch *b, unsigned us
   return again && quick && may_compare(m) ? PROCEDURE_WAYS - 1 - best : best;
 }
 
-/* What the call takes if it is executed for all instances together, in seconds; 0: not known.
- */
-static double time_together_of(const struct machine *m, const struct batch *b) {
-  return m->needs[b->function].ways[PROCEDURE_TOGETHER].each * b->weight;
+/* What the call takes in one way, in seconds; 0: not known. */
+static double time_of(const struct machine *m, const struct batch *b, unsigned way) {
+  return m->needs[b->function].ways[way].each * b->weight;
+}
+
+/* What it takes, if that is known: by native code if possible. */
+static double time_expected(const struct machine *m, const struct batch *b) {
+  const double apart = time_of(m, b, PROCEDURE_APART);
+  return apart > 0 ? apart : time_of(m, b, PROCEDURE_TOGETHER);
 }
 
 /* Whether the call is to be tried. */
@@ -375,6 +380,7 @@ enum procedure_call procedure_call(struct machine *m) {
   if (atomic_load(&p->stage) >= STAGE_PRINTED) b.procedure = p->all.of[b.function];
   const bool suits = procedure_suits_call(m, &b);
   if (suits) b.weight = chunk_weight(m, b.function, b.instances, slots);
+  b.time.expected = time_expected(m, &b);
   if (ready && suits && procedure_is_wanted(m, &b)) return procedure_execute(m, &b);
   if (!m->calls.depth) time_together(m, &b, ready, suits);
   return PROCEDURE_NOT;
@@ -409,8 +415,8 @@ static bool entry_is_ready(struct machine *m, const struct batch *b) {
 }
 
 static bool entry_is_wanted(struct machine *m, struct batch *b) {
-  const double together = time_together_of(m, b), most = entry_slower * together;
-  b->time.expected = together;
+  const double together = time_of(m, b, PROCEDURE_TOGETHER), most = entry_slower * together;
+  b->time.expected = time_expected(m, b);
   if (m->options.procedures == MACHINE_PROCEDURES_ALWAYS) {
     b->time.expected = shared_always;
     return true;
