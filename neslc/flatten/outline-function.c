@@ -196,8 +196,11 @@ static uint32_t outlined_procedure(const struct renaming *r) {
   number_procedure(r, &q);
   struct ir_block *body = copy_block(&q, &o->one, q.constants.count);
   struct vars checked = {.arena = f->arena};
-  for (size_t i = 0; i < o->one_checked.list.count; i++)
-    *array_push(f->arena, &checked.list) = renamed(&q, o->one_checked.list.items[i]);
+  for (size_t i = 0; i < o->one_checked.list.count; i++) {
+    const ir_var v = o->one_checked.list.items[i];
+    /* what is closed is computed around, and checked there */
+    if (map_get(&q.numbers, v)) *array_push(f->arena, &checked.list) = renamed(&q, v);
+  }
   const uint32_t function = (uint32_t)f->functions.count;
   *array_push(f->arena, &f->functions) = (struct ir_function){0};
   flat_function(f, function, each_name(f, function, false), q.param_count, q.kinds.items,
