@@ -23,6 +23,16 @@
 /* A pool of threads, which spin briefly and then sleep between operations. One pool belongs to
  * one context; the calling thread is worker 0. */
 struct pool;
+/* A pause within a loop that looks for what another thread does. */
+static inline void pause_briefly(void) {
+#if defined(__x86_64__)
+  __builtin_ia32_pause();
+#elif defined(__aarch64__)
+  __asm__ volatile("yield");
+#endif
+}
+/* Nanoseconds of a clock that only goes on. */
+uint64_t pool_clock(void);
 /* Opens a pool. threads: 0 means processors_available (base/processors.h). spin: how often an
  * idle thread looks for work before it sleeps. wake_after: how long the caller works alone, in
  * one loop or several, before it wakes threads that sleep; in microseconds. NULL: no memory or

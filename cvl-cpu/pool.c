@@ -76,14 +76,6 @@ struct pool {
   struct worker workers[]; /* one for each thread; the first is the caller */
 };
 
-static inline void pool_pause_briefly(void) {
-#if defined(__x86_64__)
-  __builtin_ia32_pause();
-#elif defined(__aarch64__)
-  __asm__ volatile("yield");
-#endif
-}
-
 bool pool_asked(struct pool *p) {
   if (atomic_load_explicit(&p->stopped, memory_order_relaxed)) return true;
   if (!p->stop.asks || !p->stop.asks(p->stop.with)) return false;
@@ -95,7 +87,7 @@ void pool_set_stop(struct pool *p, struct cvl_stop stop) {
   p->stop = stop;
 }
 
-static uint64_t nanoseconds(void) {
+uint64_t pool_clock(void) {
   struct timespec t;
   clock_gettime(CLOCK_MONOTONIC, &t);
   return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
@@ -118,7 +110,7 @@ static void wake_sleepers(struct pool *p) {
 
 /* Called between two chunks of the caller. Wakes sleepers if the loop takes long. */
 static void wake_if_long(struct pool *p) {
-  if (p->may_wake && nanoseconds() - p->begun >= p->wake_after) wake_sleepers(p);
+  if (p->may_wake && pool_clock() - p->begun >= p->wake_after) wake_sleepers(p);
 }
 
 /* Begins to measure the caller's work, or ends it. Items that are distributed one by one are
@@ -132,12 +124,12 @@ static void begin_waking(struct pool *p) {
   if (p->grain == 1 || p->alone >= p->wake_after) {
     wake_sleepers(p);
   } else {
-    p->begun = nanoseconds() - p->alone;
+    p->begun = pool_clock() - p->alone;
   }
 }
 
 static void end_waking(struct pool *p) {
-  if (p->may_wake) p->alone = nanoseconds() - p->begun;
+  if (p->may_wake) p->alone = pool_clock() - p->begun;
   p->may_wake = false;
 }
 
@@ -163,7 +155,7 @@ static uint64_t await_loop(struct pool *p, uint64_t seen) {
     const uint64_t now = atomic_load_explicit(&p->ticket, memory_order_relaxed);
     if ((now & 1) && now != seen) return now;
     if (atomic_load_explicit(&p->quit, memory_order_relaxed)) return 0;
-    pool_pause_briefly();
+    pause_briefly();
   }
   pthread_mutex_lock(&p->lock);
   atomic_fetch_add(&p->sleepers, 1);
@@ -215,7 +207,7 @@ static void distribute_items(struct pool *p, uint64_t items, unsigned ranges) {
  * to happen on this thread. */
 static void await_workers(struct pool *p) {
   for (unsigned round = 1; atomic_load(&p->joined) != 0; round++) {
-    pool_pause_briefly();
+    pause_briefly();
     if (round % ROUNDS_UNASKED == 0) (void)pool_asked(p);
   }
 }

@@ -11,11 +11,9 @@
  */
 #include "cvl-cpu/procedures/private.h"
 
-#include <time.h>
-
-/* A part that was executed in less than SHORT_NS is short. Who has executed one does not ask
- * for work for as long: taking a part costs both threads a microsecond. A thread looks SPINS
- * times for work before it sleeps. */
+/* A part that was executed in less than SHORT_NS is short. A helper that has executed one does
+ * not ask for work for as long: taking a part costs both threads a microsecond. A thread looks
+ * SPINS times for work before it sleeps. */
 enum { SHORT_NS = 20000, SPINS = 2000 };
 
 enum part_state { PART_OFFERED, PART_BEGUN, PART_DONE };
@@ -63,7 +61,7 @@ static void scheduler_changed(struct procedure_scheduler *s) {
   if (s->sleeping > 0) pthread_cond_broadcast(&s->changed);
 }
 
-/* Takes a part that is offered from the list; NULL: it is not there. */
+/* Takes a part from the list of those that are offered. */
 static void remove_offered(struct procedure_scheduler *s, struct part *part) {
   struct part **at = &s->offered;
   while (*at != part) at = &(*at)->next;
@@ -76,7 +74,7 @@ static void remove_offered(struct procedure_scheduler *s, struct part *part) {
 static void spin(const struct procedure_scheduler *s, uint32_t seen) {
   for (unsigned i = 0; i < SPINS; i++) {
     if (__atomic_load_n(&s->changes, __ATOMIC_RELAXED) != seen) return;
-    __builtin_ia32_pause();
+    pause_briefly();
   }
 }
 
@@ -100,12 +98,6 @@ static void await_change(struct procedure_scheduler *s, bool asks) {
 
 /* ---- executing ---- */
 
-static uint64_t now_ns(void) {
-  struct timespec t;
-  clock_gettime(CLOCK_MONOTONIC, &t);
-  return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
-}
-
 static void give_results(struct procedure_worker *w, struct part *part, uint32_t count) {
   for (uint32_t k = 0; k < count; k++) procedure_give_buffer(w, part->results[k]);
 }
@@ -123,26 +115,23 @@ static bool execute_part(struct procedure_worker *w, struct part *part) {
   return good;
 }
 
-/* Executes a part, with the lock, which is given back meanwhile. */
-static void run_part(struct procedure_scheduler *s, struct procedure_worker *w,
-                     struct part *part) {
+/* Executes a part, with the lock, which is given back meanwhile. Returns how long it took, in
+ * nanoseconds. */
+static uint64_t run_part(struct procedure_scheduler *s, struct procedure_worker *w,
+                         struct part *part) {
   remove_offered(s, part);
   part->state = PART_BEGUN;
   scheduler_changed(s);
   pthread_mutex_unlock(&s->lock);
-  const uint64_t begin = now_ns();
+  const uint64_t begin = pool_clock();
   const bool good = execute_part(w, part);
   if (!good) scheduler_stop(s);
-  const bool is_short = now_ns() - begin < SHORT_NS;
+  const uint64_t taken = pool_clock() - begin;
   pthread_mutex_lock(&s->lock);
   part->good = good;
   part->state = PART_DONE;
   scheduler_changed(s);
-  if (!is_short) return;
-  pthread_mutex_unlock(&s->lock);
-  const uint64_t end = now_ns() + SHORT_NS;
-  while (now_ns() < end) __builtin_ia32_pause();
-  pthread_mutex_lock(&s->lock);
+  return taken;
 }
 
 /* ---- native code asks ---- */
@@ -179,9 +168,9 @@ static bool worker_join(struct native_thread *r, struct native_part *native) {
   pthread_mutex_lock(&s->lock);
   while (part->state != PART_DONE) {
     if (part->state == PART_OFFERED)
-      run_part(s, w, part);
+      (void)run_part(s, w, part);
     else if (helps && s->offered)
-      run_part(s, w, s->offered);
+      (void)run_part(s, w, s->offered);
     else
       await_change(s, helps);
   }
@@ -206,13 +195,21 @@ void scheduler_range_done(struct procedure_scheduler *s) {
   pthread_mutex_unlock(&s->lock);
 }
 
+/* Leaves others alone for a while, with the lock, which is given back meanwhile. */
+static void rest(struct procedure_scheduler *s) {
+  pthread_mutex_unlock(&s->lock);
+  const uint64_t end = pool_clock() + SHORT_NS;
+  while (pool_clock() < end) pause_briefly();
+  pthread_mutex_lock(&s->lock);
+}
+
 void scheduler_help(struct procedure_scheduler *s, struct procedure_worker *w) {
   pthread_mutex_lock(&s->lock);
   while (s->ranges > 0 && !scheduler_stops(s)) {
-    if (s->offered)
-      run_part(s, w, s->offered);
-    else
+    if (!s->offered)
       await_change(s, true);
+    else if (run_part(s, w, s->offered) < SHORT_NS)
+      rest(s);
   }
   pthread_mutex_unlock(&s->lock);
 }
