@@ -65,20 +65,17 @@ bool procedure_suits(struct cvl_context *c, const struct cvl_procedure *p, uint6
 
 /* ---- ranges ---- */
 
-/* Calls that take fewer seconds are not worth it to wake threads, and to give them parts. */
-static const double least_shared = 150e-6;
+/* Calls that take fewer seconds are not worth it to wake threads. */
+static const double least_seconds = 100e-6;
 
-bool procedure_is_shared(const struct cvl_context *c, const struct cvl_procedure *p,
-                         uint64_t weight, double expected) {
-  if (!p->shares || pool_threads(c->pool) == 1) return false;
-  return expected > 0 ? expected >= least_shared : weight > tuned(c, PROCEDURE_SERIAL);
+bool procedure_is_little(const struct cvl_context *c, uint64_t weight, double expected) {
+  return expected > 0 ? expected < least_seconds : weight <= tuned(c, PROCEDURE_SERIAL);
 }
 
 uint64_t procedure_ranges(const struct cvl_context *c, const struct cvl_procedure *p,
                           uint64_t instances, uint64_t weight) {
   const unsigned threads = pool_threads(c->pool);
   const uint64_t each = p->shares ? SHARED_RANGES : RANGES_EACH;
-  if (weight <= tuned(c, PROCEDURE_SERIAL)) return 1;
   uint64_t ranges = weight / RANGE_MOST + 1;
   if (threads > 1 && ranges < each * threads) ranges = each * threads;
   return ranges < instances ? ranges : instances;

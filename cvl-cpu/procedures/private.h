@@ -116,13 +116,12 @@ uint64_t procedure_weight(const struct cvl_procedure *, const struct cvl_value *
                           uint64_t instance);
 bool procedure_suits(struct cvl_context *, const struct cvl_procedure *, uint64_t instances,
                      const struct cvl_value *operands);
-/* Returns how many ranges the instances are executed in: one for little work. */
+/* Whether a call of this weight, which is expected to take so long, in seconds, is for one
+ * thread; 0: that is not known. */
+bool procedure_is_little(const struct cvl_context *, uint64_t weight, double expected);
+/* Returns how many ranges the instances are executed in, by several threads. */
 uint64_t procedure_ranges(const struct cvl_context *, const struct cvl_procedure *,
                           uint64_t instances, uint64_t weight);
-/* Whether threads share the work of single instances, which is expected to take so long, in
- * seconds; 0: that is not known. */
-bool procedure_is_shared(const struct cvl_context *, const struct cvl_procedure *,
-                         uint64_t weight, double expected);
 /* Sets firsts[0 .. ranges] to the first instances of ranges of about equal weight. */
 void procedure_cut(const struct cvl_procedure *, const struct cvl_value *operands,
                    uint64_t instances, uint64_t ranges, uint64_t *firsts);

@@ -280,12 +280,13 @@ bool procedure_run(struct cvl_context *c, uint64_t site, struct cvl_procedure_co
                    struct cvl_value *results, bool *done) {
   const struct cvl_error before = c->error;
   const uint64_t weight = procedure_weight(of, operands, instances);
+  const bool little = procedure_is_little(c, weight, time.expected);
   struct run r = {.c = c,
                   .site = site,
                   .of = of,
                   .entry = procedure_native_entry(code, of),
-                  .ranges = procedure_ranges(c, of, instances, weight),
-                  .shared = procedure_is_shared(c, of, weight, time.expected),
+                  .ranges = little ? 1 : procedure_ranges(c, of, instances, weight),
+                  .shared = of->shares && !little && pool_threads(c->pool) > 1,
                   .time = time};
   *done = r.entry && instances > 0 && run_bound(&r, instances, operands, results);
   if (*done) return true;
