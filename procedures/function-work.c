@@ -57,15 +57,6 @@ static uint32_t buffer_number(const struct forms *of, uint32_t result) {
   return n;
 }
 
-/* Writes a template for each parameter, by its form. */
-static void put_params(const struct procedures_text *t, const struct ir_function *f,
-                       const struct forms *forms, const char *const *templates) {
-  for (uint32_t i = 0; i < f->param_count; i++) {
-    const ir_var v = f->params[i];
-    put_with(t->out, type_of_kind(f->vars[v]), templates[forms->of[v]], v);
-  }
-}
-
 static void print_struct(const struct procedures_text *t, uint32_t number) {
   static const char *const params[] = {
       [FORM_SCALAR] = "$w x$0;\n",
@@ -76,7 +67,7 @@ static void print_struct(const struct procedures_text *t, uint32_t number) {
   const struct ir_function *f = &t->program->functions[number];
   const struct forms *forms = &t->forms[number];
   put(t->out, "struct v$0 {\nstruct native_ahead ahead;\n", number);
-  put_params(t, f, forms, params);
+  put_params(t, number, params);
   for (uint32_t i = 0; i < f->result_count; i++) {
     if (forms->results[i] == FORM_ONE)
       put(t->out, "uint64_t z$0;\n", i);
@@ -102,7 +93,7 @@ static void print_part(const struct procedures_text *t, uint32_t number) {
       "(void)first, (void)last, (void)y;\n"
       "return native_begin_part(r) && p$0(r",
       number);
-  put_params(t, f, forms, params);
+  put_params(t, number, params);
   for (uint32_t i = 0; i < f->result_count; i++) {
     if (is_buffer(forms, i))
       put(t->out, ", &y[$0]->buffer", buffer_number(forms, i));
@@ -131,7 +122,7 @@ static void print_list(struct procedures_text *t, uint32_t number) {
       "v->ahead.run = v$0_part;\n"
       "v->ahead.result_count = $1;\n",
       number, buffer_number(forms, f->result_count));
-  put_params(t, f, forms, params);
+  put_params(t, number, params);
   fputs("native_list(r, &v->ahead);\n}\n\n", t->out);
 }
 

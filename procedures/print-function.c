@@ -54,18 +54,23 @@ void print_bindings(const struct function_text *x, const struct ir_block *block,
 
 /* ---- a function ---- */
 
-void print_params(struct procedures_text *t, uint32_t number) {
+void put_params(const struct procedures_text *t, uint32_t number,
+                const char *const *templates) {
+  const struct ir_function *f = &t->program->functions[number];
+  for (uint32_t i = 0; i < f->param_count; i++) {
+    const ir_var v = f->params[i];
+    put_with(t->out, type_of_kind(f->vars[v]), templates[t->forms[number].of[v]], v);
+  }
+}
+
+void print_params(const struct procedures_text *t, uint32_t number) {
   static const char *const params[] = {
       [FORM_SCALAR] = ", $w x$0",
       [FORM_VECTOR] = ", const $w *x$0, uint64_t n$0",
       [FORM_ONE] = ", uint64_t n$0",
       [FORM_SEGMENTS] = ", const uint64_t *o$0, uint64_t c$0",
   };
-  const struct ir_function *f = &t->program->functions[number];
-  for (uint32_t i = 0; i < f->param_count; i++) {
-    const ir_var v = f->params[i];
-    put_with(t->out, type_of_kind(f->vars[v]), params[t->forms[number].of[v]], v);
-  }
+  put_params(t, number, params);
 }
 
 void print_head(struct procedures_text *t, uint32_t number) {

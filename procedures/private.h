@@ -164,8 +164,11 @@ static inline bool is_descriptor(const struct ir_kind *kind) {
 const char *type_of_kind(const struct ir_kind *);
 /* Writes the head of a function, pF, up to the parenthesis that closes its parameters. */
 void print_head(struct procedures_text *, uint32_t function);
-/* Writes the parameters of a function, each behind a comma. */
-void print_params(struct procedures_text *, uint32_t function);
+/* Writes a template for each parameter of a function, by its form: the number is the
+ * variable's. print_params declares them, each behind a comma. */
+void put_params(const struct procedures_text *, uint32_t function,
+                const char *const *templates);
+void print_params(const struct procedures_text *, uint32_t function);
 /* Writes what lists a call of a function, and makes it for another thread: function-work.c. */
 void print_call_work(struct procedures_text *, uint32_t function);
 void print_procedure(struct procedures_text *, uint32_t function);
