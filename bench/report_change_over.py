@@ -35,9 +35,10 @@ def drawing(outcome, name):
         raise BenchError(f"{outcome.path} has no results of {name}")
     program = outcome.programs[name]
     lines = [series("lines", title, points(program, system)) for system, title in WAYS]
+    threads = max(p.get("ravel", "threads") or 1 for p in program.main())
     axes = ['("x: log10 of the number of elements", [] (float, float))',
             '("y: log10 of the time in us", [] (float, float))']
-    return f'plot_svg("{program.title}, two threads", [{", ".join(lines + axes)}])'
+    return f'plot_svg("{program.title}, threads: {threads}", [{", ".join(lines + axes)}])'
 
 
 def main(words):

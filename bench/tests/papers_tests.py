@@ -1,8 +1,9 @@
-"""Tests of the papers' page and of what the call on a GPU measures for it."""
+"""Tests of the papers' page and of what the call on a GPU measures for it, and of the drawing of ways."""
 
 import contextlib
 import io
 import json
+import re
 import sys
 import tempfile
 import unittest
@@ -13,6 +14,7 @@ sys.path.insert(0, str(HERE.parent))
 
 import collection  # noqa: E402
 import published  # noqa: E402
+import report_change_over as change_over  # noqa: E402
 import report_papers as papers  # noqa: E402
 import switches  # noqa: E402
 
@@ -145,3 +147,21 @@ class Switches(unittest.TestCase):
         self.assertEqual([t for _, t in turns[:3]], [f"cuda.window-idle {way}\n" for way in (1, 2, 4)])
         self.assertEqual(len(times["cuda.window-idle"]["8"]["bh.10000"]), switches.TURNS)
         self.assertEqual(set(times["cuda.window"]["64"]), set(switches.PROGRAMS))
+
+
+class ChangeOver(unittest.TestCase):
+    TIMES = {"quicksort": {100: {"ravel": 1e-5, "ravel-together": 1e-4, "openmp": 1e-6},
+                           1000: {"ravel": 1e-4, "ravel-together": 1e-3, "openmp": 1e-5}}}
+
+    def test_drawing(self):
+        """Each way that was timed is a series of decimal logarithms; one that was not is empty."""
+        with tempfile.TemporaryDirectory() as folder:
+            path = results(folder, "ways.json", "cpu", self.TIMES)
+            drawn = change_over.drawing(change_over.Outcome(path), "quicksort")
+            for way, points in (("off", [2, 3]), ("always", []), ("auto", [1, 2]), ("OpenMP C", [0, 1])):
+                found = re.search(rf'"lines: {way}", \[(.*?)\]\)', drawn)[1]
+                numbers = [float(y) for y in re.findall(r", ([-\d.e]+)\)", found)]
+                self.assertEqual([round(y, 9) for y in numbers], points, drawn)
+            self.assertIn("threads: 1", drawn)
+            with self.assertRaisesRegex(collection.BenchError, "no results of primes"):
+                change_over.drawing(change_over.Outcome(path), "primes")
