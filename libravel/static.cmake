@@ -36,6 +36,7 @@ add_custom_command(OUTPUT ${object}
   DEPENDS $<TARGET_OBJECTS:ravel> ${rooms} COMMAND_EXPAND_LISTS VERBATIM)
 set_source_files_properties(${object} PROPERTIES EXTERNAL_OBJECT ON GENERATED ON)
 add_library(ravel_static STATIC ${object})
+add_dependencies(ravel_static ravel) # make does not know who builds the objects
 set_target_properties(ravel_static PROPERTIES OUTPUT_NAME ravel LINKER_LANGUAGE C
                       ARCHIVE_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/lib)
 target_include_directories(ravel_static INTERFACE $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include>)
