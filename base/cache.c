@@ -25,8 +25,9 @@ static const char magic[8] = {'R', 'A', 'V', 'E', 'L', 'K', '0', '3'};
 
 static const char unfinished[] = ".tmp";
 enum {
-  ABANDONED_SECONDS = 3600,
-  /* no process works on a file for that long */ ATTEMPTS = 1000
+  ABANDONED_SECONDS = 3600, /* no process works on a file for that long */
+  NUMBER_SECONDS = 30 * 24 * 3600,
+  ATTEMPTS = 1000
 };
 
 /* ---- the directory ---- */
@@ -246,6 +247,27 @@ bool cache_linked(int directory, const char *name, char *file, size_t size) {
   return !strchr(file, '/');
 }
 
+/* ---- numbers ---- */
+
+static bool number_of(const char *text, double *number) {
+  char *end;
+  *number = strtod(text, &end);
+  return end != text && *end == '\0';
+}
+
+int cache_keep_number(int directory, const char *name, double number) {
+  char text[32];
+  snprintf(text, sizeof text, "%.6f", number);
+  return cache_link(directory, name, text);
+}
+
+double cache_number(int directory, const char *name) {
+  char text[32];
+  double number = 0;
+  if (!cache_linked(directory, name, text, sizeof text) || !number_of(text, &number)) return 0;
+  return number > 0 ? number : 0;
+}
+
 /* ---- work in progress ---- */
 
 int cache_begin_scratch(int directory, const char *name, char *scratch, size_t size) {
@@ -308,9 +330,16 @@ static void remove_abandoned(int directory, const char *name, const struct stat 
   if (fd >= 0) cache_end_scratch(directory, fd, name);
 }
 
-static void remove_if_dangling(int directory, const char *name) {
+/* Removes a link to nothing, unless it is a number that was kept lately. */
+static void remove_if_dangling(int directory, const char *name, const struct stat *link) {
   struct stat s;
-  if (fstatat(directory, name, &s, 0) != 0 && errno == ENOENT) unlinkat(directory, name, 0);
+  char to[32];
+  double number;
+  const bool is_recent = time(NULL) - link->st_mtim.tv_sec <= NUMBER_SECONDS;
+  if (fstatat(directory, name, &s, 0) == 0 || errno != ENOENT) return;
+  if (is_recent && cache_linked(directory, name, to, sizeof to) && number_of(to, &number))
+    return;
+  unlinkat(directory, name, 0);
 }
 
 static bool is_earlier(const struct timespec *a, const struct timespec *b) {
@@ -333,7 +362,7 @@ static uint64_t sum_files(DIR *listing, const char *prefix, const char *suffix,
     if (ends_with(name, unfinished)) {
       remove_abandoned(dirfd(listing), name, &s);
     } else if (S_ISLNK(s.st_mode)) {
-      remove_if_dangling(dirfd(listing), name);
+      remove_if_dangling(dirfd(listing), name, &s);
     } else if (ends_with(name, suffix) && S_ISREG(s.st_mode)) {
       all += (uint64_t)s.st_size;
       if (oldest[0] && !is_earlier(&s.st_mtim, &used)) continue;

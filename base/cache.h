@@ -49,6 +49,12 @@ int cache_link(int directory, const char *name, const char *file);
  * name was not made by cache_link. */
 bool cache_linked(int directory, const char *name, char *file, size_t size);
 
+/* Keeps a number, at least 0, under a name of its own, in one step: a link to nothing. It may get
+ * lost, since nothing waits for the disk. Returns 0 or an errno. cache_number returns what was
+ * kept; 0: nothing. */
+int cache_keep_number(int directory, const char *name, double number);
+double cache_number(int directory, const char *name);
+
 /* Makes a directory within this one for this user alone, whose name begins with `name`, for
  * work in progress. Returns a descriptor and its name, or -1 and errno. cache_end_scratch
  * removes it with all that is in it, and closes the descriptor. */
@@ -57,7 +63,7 @@ void cache_end_scratch(int directory, int descriptor, const char *scratch);
 
 /* Limits the files with this prefix and suffix: it removes the least recently used ones until
  * all together take at most `most_bytes`. It also removes temporary files of these names that
- * are an hour old, and links to files that are not there. */
+ * are an hour old, links to files that are not there, and numbers that are a month old. */
 void cache_make_room(int directory, const char *prefix, const char *suffix,
                      uint64_t most_bytes);
 

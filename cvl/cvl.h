@@ -207,7 +207,7 @@ struct cvl_statistics {
   uint64_t sent_bytes;  /* bytes sent in both */
 };
 
-enum { CVL_VERSION = 17 };
+enum { CVL_VERSION = 18 };
 
 /* The functions of a back end. Those at the end are optional. */
 struct cvl_backend {

@@ -302,6 +302,30 @@ Test(cache, gives_a_file_more_names) {
   cache_end(&p);
 }
 
+Test(cache, keeps_numbers_for_a_month) {
+  struct fixture p = cache_begin();
+  const int directory = cache_opened(p.path, true);
+  const time_t now = time(NULL), day = 24 * 3600;
+  cr_expect_eq(cache_number(directory, "ravel-none"), 0);
+  cr_assert_eq(cache_keep_number(directory, "ravel-a", 1.5), 0);
+  cr_assert_eq(cache_keep_number(directory, "ravel-a", 0.25), 0);
+  cr_assert_eq(cache_keep_number(directory, "ravel-b", 3), 0);
+  cr_assert_eq(cache_link(directory, "ravel-c", "1x"), 0);
+  cr_assert_eq(cache_link(directory, "ravel-d", "-7"), 0);
+  cr_expect_eq(cache_number(directory, "ravel-a"), 0.25);
+  cr_expect_eq(cache_number(directory, "ravel-c"), 0);
+  cr_expect_eq(cache_number(directory, "ravel-d"), 0);
+  const struct timespec old[2] = {{.tv_sec = now - 31 * day}, {.tv_sec = now - 31 * day}};
+  const struct timespec recent[2] = {{.tv_sec = now - 29 * day}, {.tv_sec = now - 29 * day}};
+  cr_assert_eq(utimensat(directory, "ravel-a", recent, AT_SYMLINK_NOFOLLOW), 0);
+  cr_assert_eq(utimensat(directory, "ravel-b", old, AT_SYMLINK_NOFOLLOW), 0);
+  cache_make_room(directory, "ravel-", ".so", 1000);
+  cr_expect_eq(cache_number(directory, "ravel-a"), 0.25);
+  cr_expect_eq(cache_number(directory, "ravel-b"), 0);
+  close(directory);
+  cache_end(&p);
+}
+
 Test(cache, processes_share_it) {
   enum { PROCESSES = 3, ROUNDS = 30 };
   struct fixture p = cache_begin();

@@ -88,6 +88,26 @@ class NativeTest(ScratchTest):
         return library.read_bytes()
 
 
+class Short(NativeTest):
+    """Processes that end long before compiling would have paid for one of them."""
+
+    def test_many_of_them_pay(self):
+        (self.here / "prog.vcode").write_text(
+            "FUNC MAIN\nCONST INT 0\nCONST INT 1\nCONST SEGDES 20000000\nINDEX\n"
+            "COPY 1 0\n* INT\nCONST INT 7\nCONST SEGDES 20000000\nDIST INT\n"
+            "+ INT\nCONST SEGDES 20000000\n+_REDUCE INT\nRET\n", encoding="ascii")
+        command = [VINTERP, "-O", "prog.vcode"]
+        results = set()
+        for _ in range(60):
+            results.add(subprocess.run(command, cwd=self.here, env=self.environment, check=True,
+                                       capture_output=True, text=True, timeout=60).stdout)
+            if list(self.kept.glob("*.so")):
+                break
+        self.assertEqual(len(results), 1)
+        self.assertEqual([file.suffix for file in self.files()], [".so"])
+        self.assertEqual(len(self.runs.read_text(encoding="ascii").splitlines()), 1)
+
+
 class Kept(NativeTest):
     def test_what_is_compiled_is_kept(self):
         self.assertEqual(self.compilations(), 1)

@@ -230,6 +230,16 @@ void *compiled_function(const struct compiled_code *code, const char *name) {
   return dlsym(code->library, whole);
 }
 
+double compiled_spent_before(const struct compiled_code *code) {
+  return code->spent_before; /* it does not change */
+}
+
+void compiled_spent(struct compiled_code *code, double seconds) {
+  compile_lock(code);
+  code->spent += seconds;
+  compile_unlock(code);
+}
+
 static void compile_leave(struct compiled_code *code) {
   struct compiled_code **at = &code->cache->codes;
   while (*at && *at != code) at = &(*at)->next;
@@ -241,8 +251,10 @@ void compiled_free(struct compiled_code *code) {
   struct compile_cache *cache = code->cache;
   pthread_mutex_lock(&cache->lock);
   if (--code->references == 0) {
+    if (code->compilation && code->spent_before >= COMPILE_OWED) compile_await(code);
     compile_leave(code);
     if (code->compilation) compilation_leave(code);
+    compile_keep_spent(code);
     if (code->unasked) cache->unasked -= code->length;
     if (code->library) dlclose(code->library);
     free_code(code);

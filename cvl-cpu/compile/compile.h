@@ -18,6 +18,9 @@
  * Several threads may use one cache. A superoperator that several of them ask for is compiled
  * once.
  *
+ * A process may be too short for a compilation to pay, and a thousand of them not. So what
+ * processes have spent without a code is kept, and counts for those that come later.
+ *
  * If there is no compiler, or it fails, nothing is reported: the caller works without compiled
  * code. Errors of the directory are reported once, and so is a compiler that RAVEL_CC names and
  * that is not there.
@@ -37,6 +40,9 @@ enum {
   /* Beside a running program, a text of at least so many bytes has a file of its own. */
   COMPILE_TOGETHER = 16 << 10
 };
+/* In seconds: the compilation of a code without which earlier processes have spent so long ends
+ * before the code is freed. Each user of the code then waits at most once, about as long. */
+#define COMPILE_OWED 0.25
 
 struct compile_cache;
 struct ahead;
@@ -82,7 +88,12 @@ bool compiled_awaited(struct compiled_code *);
 /* Returns a function of the code, which must be ready, by its name without the prefix. NULL if
  * there is none. */
 void *compiled_function(const struct compiled_code *, const char *name);
-/* Frees the code. Ends its compilation if nobody else wants it, or unloads the library. */
+/* Returns the seconds that earlier processes have spent without the code, as they have said. */
+double compiled_spent_before(const struct compiled_code *);
+/* Adds seconds that this process has spent because the code was not there. */
+void compiled_spent(struct compiled_code *, double seconds);
+/* Frees the code. Ends its compilation if nobody else wants it, unless it is owed, or unloads the
+ * library. */
 void compiled_free(struct compiled_code *);
 
 #endif

@@ -63,6 +63,17 @@ void compile_name_file(struct compile_cache *c, struct compilation *x) {
   end_name(&state, x->file);
 }
 
+struct spent_name {
+  char at[COMPILED_NAME + 8];
+};
+
+/* Returns the name under which it is kept what was spent without a code. */
+static struct spent_name spent_name(const struct compiled_code *code) {
+  struct spent_name name;
+  snprintf(name.at, sizeof name.at, "%s.spent", code->name);
+  return name;
+}
+
 /* ---- loading ---- */
 
 /* Whether the library has the functions, and they were made for this name. A compiler may have
@@ -103,6 +114,7 @@ void compile_load_from(struct compiled_code *code, const char *file) {
   }
   code->library = library;
   code->state = READY;
+  if (code->spent_before > 0) cache_remove(code->cache->directory, spent_name(code).at);
   snprintf(code->from, sizeof code->from, "%s", file);
 }
 
@@ -112,6 +124,17 @@ void compile_load(struct compiled_code *code) {
   if (!compile_directory(c, false)) return;
   const bool linked = cache_linked(c->directory, code->name, file, sizeof file);
   compile_load_from(code, linked ? file : code->name);
+  if (code->state != READY) code->spent_before = cache_number(c->directory, spent_name(code).at);
+}
+
+/* Spending less than that is not worth the link. */
+static const double spent_least = 5e-3;
+
+void compile_keep_spent(struct compiled_code *code) {
+  struct compile_cache *c = code->cache;
+  if (code->spent < spent_least || code->state == READY || code->state == FAILED) return;
+  if (!compile_directory(c, true)) return;
+  (void)cache_keep_number(c->directory, spent_name(code).at, code->spent_before + code->spent);
 }
 
 bool compile_is_kept(const struct compile_cache *c, const char *file) {

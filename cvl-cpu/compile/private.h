@@ -22,6 +22,7 @@ enum { COMPILED_NAME = SHA256_DIGITS + 16 };
 struct compilation {
   uint32_t members; /* codes that the file is to have; 0: no compilation is under way */
   pid_t process;
+  double begun; /* seconds of compile_clock */
   int scratch; /* the directory that the compiler writes into */
   char scratch_name[NAME_MAX + 1];
   char file[COMPILED_NAME];
@@ -58,6 +59,7 @@ struct compiled_code {
   bool unasked;                    /* counted in cache->unasked */
   bool wanted;                     /* its compilation may begin, together with others */
   struct compilation *compilation; /* in state COMPILING */
+  double spent_before, spent; /* without it: by earlier processes, by this one */
   /* in state READY, unless compiled ahead of time: the library of the file `from` */
   void *library;
   char from[COMPILED_NAME]; /* a file in the directory; the name of the code is there too */
@@ -78,6 +80,8 @@ void compile_complain(struct compile_cache *, int error);
  * one code. */
 void compile_name(struct compiled_code *);
 void compile_name_file(struct compile_cache *, struct compilation *);
+/* Keeps, for later processes, what was spent without a code that is not there. */
+void compile_keep_spent(struct compiled_code *);
 /* Whether a file is in the directory. */
 bool compile_is_kept(const struct compile_cache *, const char *file);
 /* Makes the code READY if it is kept under its name, or in a file. */
@@ -91,7 +95,9 @@ void compilation_start(struct compile_cache *, struct compilation *, struct comp
  * READY, or have FAILED. If the compiler has failed for several, they are WAITING to be
  * compiled alone. */
 void compilation_look(struct compile_cache *, struct compilation *, bool wait);
-/* Takes a code out of its compilation, which ends if this was the last. */
+double compile_clock(void);
+/* Takes a code out of its compilation, which ends if this was the last. The time that it took
+ * was spent for nothing. */
 void compilation_leave(struct compiled_code *);
 
 #endif

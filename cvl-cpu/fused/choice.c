@@ -106,9 +106,10 @@ bool fused_choose(struct cvl_kernel *k) {
     } else if (fused_compiled_cached(k->compiled) && fused_compiled_ready(k->compiled)) {
       begin_trial(choice);
     }
-  } else if (choice->stage == CHOICE_MISSING && spent >= compile_after) {
-    choice->stage = CHOICE_STARTED;
   }
+  if (choice->stage == CHOICE_MISSING &&
+      spent + fused_compiled_spent_before(k->compiled) >= compile_after)
+    choice->stage = CHOICE_STARTED;
   if (choice->stage == CHOICE_STARTED) {
     if (fused_compiled_ready(k->compiled)) {
       begin_trial(choice);
@@ -120,6 +121,11 @@ bool fused_choose(struct cvl_kernel *k) {
   }
   if (choice->stage == CHOICE_TRIED) try_next(choice);
   return choice->use_compiled;
+}
+
+void fused_choice_end(struct cvl_kernel *k) {
+  if (!k->compiled || fused_compiled_cached(k->compiled)) return;
+  fused_compiled_spent(k->compiled, k->choice.evaluated.seconds);
 }
 
 bool fused_choice_open(struct cvl_kernel *k) {

@@ -5,7 +5,8 @@
  * runs, as long as their texts are not too many (compile/compile.h). Others are compiled when
  * that pays. How often one will run is unknown. Compiling it once evaluation has cost as much
  * as compilation would never costs more than twice the optimum (the rent-or-buy problem:
- * Karlin, Manasse, Rudolph and Sleator, "Competitive snoopy caching", 1988). Compiled code need
+ * Karlin, Manasse, Rudolph and Sleator, "Competitive snoopy caching", 1988). Evaluation by earlier
+ * processes counts. Compiled code need
  * not be faster, so both ways alternate for a few runs, and the faster one stays. A few runs
  * may mislead (the machine was busy, the data changed), so the trial is repeated after many
  * times its duration, each time after twice as long as before.
@@ -45,6 +46,8 @@ struct fused_choice {
 
 /* With CVL_COMPILE_ALL: writes the functions, to be compiled together with others. */
 void fused_choice_begin(struct cvl_kernel *);
+/* Before the functions are freed: says what evaluation without them has taken. */
+void fused_choice_end(struct cvl_kernel *);
 /* Whether the next run is to be compiled; may look into the cache, and start the compiler. */
 bool fused_choose(struct cvl_kernel *);
 /* Whether the choice depends on the time that this run takes, in seconds of fused_clock. Once

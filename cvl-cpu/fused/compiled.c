@@ -289,6 +289,14 @@ bool fused_compiled_unasked(const struct fused_compiled *f) {
   return compiled_unasked(f->code);
 }
 
+double fused_compiled_spent_before(const struct fused_compiled *f) {
+  return compiled_spent_before(f->code);
+}
+
+void fused_compiled_spent(struct fused_compiled *f, double seconds) {
+  compiled_spent(f->code, seconds);
+}
+
 /* The function of this name, at `to`. */
 static bool compiled_load(struct fused_compiled *f, const char *name, void *to) {
   void *function = compiled_function(f->code, name);

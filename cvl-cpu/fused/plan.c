@@ -505,6 +505,7 @@ void cpu_discard(struct cvl_context *c, struct cvl_kernel *k) {
   } else {
     c->prepared = k->next;
   }
+  fused_choice_end(k);
   fused_compiled_free(k->compiled);
   fused_copy_discard(c, k->copying);
   memory_give(c->memory, k->constants, k->constants_bytes);

@@ -20,7 +20,7 @@ struct cvl_procedure_code {
 };
 
 struct cvl_procedure_code *procedure_prepare(struct cvl_context *c, const char *text,
-                                             uint64_t length) {
+                                             uint64_t length, double *spent) {
   char prefix[FUSED_NAME_MAX];
   if (!c->compile_cache) return NULL;
   struct cvl_procedure_code *code = heap_alloc(c->heap, sizeof *code);
@@ -30,18 +30,20 @@ struct cvl_procedure_code *procedure_prepare(struct cvl_context *c, const char *
   code->code = compile_file(c->compile_cache, prefix, text, length);
   if (code->code) {
     procedure_watch_new(c);
+    *spent = compiled_spent_before(code->code);
     return code;
   }
   heap_free(c->heap, code, sizeof *code);
   return NULL;
 }
 
-void procedure_discard(struct cvl_context *c, struct cvl_procedure_code *code) {
+void procedure_discard(struct cvl_context *c, struct cvl_procedure_code *code, double spent) {
   (void)c;
   for (struct found *f = code->found, *next; f; f = next) {
     next = f->next;
     heap_free(code->heap, f, sizeof *f);
   }
+  if (!compiled_cached(code->code)) compiled_spent(code->code, spent);
   compiled_free(code->code);
   heap_free(code->heap, code, sizeof *code);
 }

@@ -18,8 +18,8 @@
 /* ---- code.c ---- */
 
 struct cvl_procedure_code *procedure_prepare(struct cvl_context *, const char *text,
-                                             uint64_t length);
-void procedure_discard(struct cvl_context *, struct cvl_procedure_code *);
+                                             uint64_t length, double *spent);
+void procedure_discard(struct cvl_context *, struct cvl_procedure_code *, double spent);
 bool procedure_ready(struct cvl_context *, struct cvl_procedure_code *,
                      enum cvl_procedure_wish);
 /* Returns the entry of a procedure in code that is ready. NULL if there is none. Any thread may

@@ -117,3 +117,67 @@ Test(compile, a_file_by_itself_beside_others) {
   snprintf(command, sizeof command, "rm -r %s", directory);
   cr_assert_eq(system(command), 0);
 }
+
+/* ---- what short processes spend ---- */
+
+/* What one process does: it needs a code, spends seconds without it, and ends. */
+static bool short_process(const char *directory, double seconds, double *before) {
+  static const char text[] = "int a_one(void) { return 1; }\n";
+  const struct cvl_options options = {.compile = CVL_COMPILE_WHEN_IT_PAYS,
+                                      .compile_directory = directory};
+  struct heap heap;
+  heap_init(&heap, 0);
+  struct compile_cache *cache = compile_cache_new(&heap, &options, NULL);
+  struct compiled_code *code = compile_text(cache, "a_", text, sizeof text - 1);
+  const bool cached = compiled_cached(code);
+  *before = compiled_spent_before(code);
+  if (!cached && *before >= COMPILE_OWED) (void)compiled_ready(code);
+  compiled_spent(code, cached ? 0 : seconds);
+  compiled_free(code);
+  compile_cache_free(cache);
+  cr_expect_eq(heap.live, 0);
+  return cached;
+}
+
+Test(compile, what_many_short_processes_spend_is_added) {
+  char directory[] = "/tmp/ravel-compile-XXXXXX", command[100];
+  double before;
+  cr_assert_not_null(mkdtemp(directory));
+  cr_expect_not(short_process(directory, 1e-3, &before));
+  cr_expect_not(short_process(directory, 0.1, &before));
+  cr_expect_eq(before, 0, "a millisecond is not kept");
+  for (int k = 1; k < 4; k++) {
+    cr_expect_not(short_process(directory, 0.1, &before));
+    cr_expect_float_eq(before, 0.1 * k, 1e-6, "%g", before);
+  }
+  cr_expect(short_process(directory, 0.1, &before), "the last one has waited for the compiler");
+  cr_expect_eq(before, 0);
+  snprintf(command, sizeof command, "rm -r %s", directory);
+  cr_assert_eq(system(command), 0);
+}
+
+/* Two processes begin to compile, and end at once. */
+Test(compile, a_compilation_that_was_left_was_spent_too) {
+  static const char text[] = "int a_two(void) { return 1; }\n";
+  char directory[] = "/tmp/ravel-compile-XXXXXX", command[100];
+  cr_assert_not_null(mkdtemp(directory));
+  const struct cvl_options options = {.compile = CVL_COMPILE_ALL,
+                                      .compile_directory = directory};
+  double before[2];
+  for (int k = 0; k < 2; k++) {
+    struct heap heap;
+    heap_init(&heap, 0);
+    struct compile_cache *cache = compile_cache_new(&heap, &options, NULL);
+    struct compiled_code *code = compile_text(cache, "a_", text, sizeof text - 1);
+    before[k] = compiled_spent_before(code);
+    cr_assert_not(compiled_cached(code));
+    (void)compiled_ready(code);
+    usleep(7000); /* the compiler takes ten times as long */
+    compiled_free(code);
+    compile_cache_free(cache);
+    cr_expect_eq(heap.live, 0);
+  }
+  cr_expect(before[0] == 0 && before[1] >= 7e-3, "%g %g", before[0], before[1]);
+  snprintf(command, sizeof command, "rm -r %s", directory);
+  cr_assert_eq(system(command), 0);
+}

@@ -62,7 +62,8 @@ static struct cvl_procedure_code *made_code(struct cvl_context *c, const char *m
   struct arena a;
   arena_init(&a, &heap);
   const char *text = made_text(&a, more);
-  struct cvl_procedure_code *code = cpu->procedures->prepare(c, text, strlen(text));
+  double spent;
+  struct cvl_procedure_code *code = cpu->procedures->prepare(c, text, strlen(text), &spent);
   arena_free(&a);
   return code;
 }
@@ -91,7 +92,7 @@ static struct made made_threads(unsigned threads) {
 
 static void made_close(struct made *m) {
   cr_expect_eq(cpu->statistics(m->c).live_bytes, 0);
-  cpu->procedures->discard(m->c, m->code);
+  cpu->procedures->discard(m->c, m->code, 0);
   cpu->close(m->c);
 }
 

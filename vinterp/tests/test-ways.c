@@ -271,6 +271,7 @@ static struct {
   bool is_ready, gives_up;
   double seconds, operation_seconds; /* of native code; of an operation of the back end */
   struct cvl_procedure_time time;    /* as it is said */
+  double spent_before, spent; /* by earlier processes, as they have said, and by this one */
 } table;
 static double now;
 static bool clock_is_ours;
@@ -284,14 +285,17 @@ double __wrap_machine_clock(void) {
 }
 
 static struct cvl_procedure_code *table_prepare(struct cvl_context *c, const char *text,
-                                                uint64_t length) {
+                                                uint64_t length, double *spent) {
   (void)c, (void)text, (void)length;
+  *spent = table.spent_before;
   table.prepared++;
   return (struct cvl_procedure_code *)(void *)&no_code;
 }
 
-static void table_discard(struct cvl_context *c, struct cvl_procedure_code *code) {
+static void table_discard(struct cvl_context *c, struct cvl_procedure_code *code,
+                          double spent) {
   (void)c, (void)code;
+  table.spent = spent;
 }
 
 static bool table_ready(struct cvl_context *c, struct cvl_procedure_code *code,
@@ -543,5 +547,23 @@ Test(ways, straight_calls_are_first_for_all_instances_together) {
   cr_expect_eq(runs_of_calls(&o, 1), 1, "the other way is tried");
   cr_expect_eq(runs_of_calls(&o, 15), 15, "it is better");
   cr_expect_eq(runs_of_calls(&o, 1), 0);
+  often_end(&o);
+}
+
+/* A process that stops early says what it has spent; one that comes later begins to compile. */
+Test(ways, what_earlier_processes_have_spent_counts) {
+  struct machine_options options = counted();
+  struct often o;
+  options.compile = CVL_COMPILE_WHEN_IT_PAYS;
+  table.is_ready = false;
+  often_begin(&o, sum_of_row, options);
+  expect_runs(&o, 100, 0);
+  cr_expect_eq(table.compilations, 0);
+  often_end(&o);
+  cr_expect_float_eq(table.spent, 0.1, 0.02, "%g", table.spent);
+  table.spent_before = 0.2;
+  often_begin(&o, sum_of_row, options);
+  expect_runs(&o, 100, 0);
+  cr_expect(table.compilations > 30 && table.compilations < 70, "%u", table.compilations);
   often_end(&o);
 }
