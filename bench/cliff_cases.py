@@ -139,7 +139,7 @@ BENCHMARKS = {
     "sessions": (10_000, 200_000, 3_000_000), "decision-trees": (200, 3000, 50_000), "inverted-index": (5000, 100_000, 1_000_000),
     "independent-set": (2000, 30_000, 300_000), "matching": (2000, 30_000, 300_000), "range-queries": (1000, 20_000, 200_000), "nearest-neighbours": (200, 3000, 30_000),
     "tree-sums": (1000, 20_000, 300_000), "repeated-substring": (3000, 50_000, 1_000_000),
-    "anti-kt": (3, 50, 1000), "ray-casting": (200, 3000, 30_000),
+    "anti-kt": (3, 50, 1000), "ray-casting": (200, 3000, 30_000), "delaunay": (100, 2000, 30_000),
 }
 
 DISC = "{let a = 2.0 * pi * rand(k); r = sqrt(rand(k)) in (r * cos(a), r * sin(a)) : k in dist(1.0, N)}"

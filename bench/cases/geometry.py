@@ -109,6 +109,74 @@ def first_hits(arguments):
     return [distances, names]
 
 
+# ---- Delaunay triangulation
+
+
+def fine(points):
+    """Multiples of 2^-40: exact as ints, too, and no four of random ones on a circle."""
+    return numpy.round(points * 2.0**40) / 2.0**40
+
+
+def grid(n, rng):
+    """Points of a grid in the unit square, moved by up to a tenth of their distance, in random order."""
+    side = max(int(numpy.ceil(n ** 0.5)), 1)
+    at = rng.permutation(side * side)[:n]
+    return (numpy.stack([at % side, at // side]) + rng.uniform(-0.1, 0.1, (2, n))) / side
+
+
+def points(points_of):
+    return lambda n, rng: list(fine(points_of(n, rng)))
+
+
+def left_of_edges(edges, xs, ys, p):
+    """Whether p is to the left of each edge; as ints, exactly."""
+    (a, b) = edges
+    return (xs[b] - xs[a]) * (ys[p] - ys[a]) - (ys[b] - ys[a]) * (xs[p] - xs[a]) > 0
+
+
+def in_circles(corners, xs, ys, p):
+    """Whether p is in the circle around each triangle, counterclockwise; as ints, exactly."""
+    x, y = xs[corners] - xs[p], ys[corners] - ys[p]
+    z = x * x + y * y
+    return (x[0] * (y[1] * z[2] - z[1] * y[2]) - y[0] * (x[1] * z[2] - z[1] * x[2])
+            + z[0] * (x[1] * y[2] - y[1] * x[2])) > 0
+
+
+def with_point(triangles, xs, ys, p):
+    """Bowyer and Watson, 1981: what contains p in its circle becomes triangles with p. The last corner
+    of a triangle outside is -1: it is the half-plane to the left of the other two."""
+    inside = triangles[2] >= 0
+    bad = numpy.zeros(len(inside), bool)
+    bad[inside] = in_circles(triangles[:, inside], xs, ys, p)
+    bad[~inside] = left_of_edges(triangles[:2, ~inside], xs, ys, p)
+    sides = {(a, b) for t in triangles[:, bad].T.tolist() for a, b in zip(t, t[1:] + t[:1])}
+    new = [(a, b, p) if a >= 0 and b >= 0 else (b, p, -1) if a < 0 else (p, a, -1)
+           for a, b in sides if (b, a) not in sides]
+    return numpy.concatenate([triangles[:, ~bad], numpy.array(new).T], axis=1)
+
+
+def triangulated(xs, ys):
+    """All points, one after the other, by ints: triangles, a column each, of numbers of points."""
+    xs, ys = ([int(c * 2**40) for c in cs] for cs in (xs, ys))
+    xs, ys = numpy.array(xs, dtype=object), numpy.array(ys, dtype=object)
+    if len(xs) < 3:
+        return numpy.zeros((3, 0), int)
+    a, b = (0, 1) if left_of_edges(([0], [1]), xs, ys, 2)[0] else (1, 0)
+    triangles = numpy.array([(a, b, 2), (b, a, -1), (2, b, -1), (a, 2, -1)]).T
+    for p in range(3, len(xs)):
+        triangles = with_point(triangles, xs, ys, p)
+    return triangles[:, triangles[2] >= 0]
+
+
+def number_and_hash(arguments):
+    """Of all triangles: how many there are, and the sum of a mix of the numbers of their points."""
+    total, found = 0, numpy.sort(triangulated(*arguments), axis=0).T.tolist()
+    for a, b, c in found:
+        x = (a * 1000003 + b) * 1000003 + c
+        total += (x ^ x >> 29) * 0x1E3779B97F4A7C15
+    return [numpy.array([len(found)]), numpy.array([(total + 2**63) % 2**64 - 2**63])]
+
+
 CASES = [
     Case("range-queries", "Points in rectangles", "beyond",
          sizes=[10**3, 10**4, 10**5, 10**6], test_sizes=[0, 1, 2, 10, 2000],
@@ -123,4 +191,9 @@ CASES = [
          sizes=[10**3, 10**4, 10**5, 2 * 10**5], test_sizes=[0, 1, 2, 10, 1000],
          make=with_k(even, 8), variants={"even": with_k(even, 8), "crowded": with_k(crowded, 8)},
          reference=neighbours, unit="points"),
+    Case("delaunay", "Delaunay triangulation", "beyond",
+         sizes=[10**3, 10**4, 10**5, 2 * 10**5], test_sizes=[0, 1, 2, 3, 10, 500],
+         make=points(even),
+         variants={"even": points(even), "crowded": points(crowded), "grid": points(grid)},
+         reference=number_and_hash, unit="points"),
 ]

@@ -226,7 +226,7 @@ class Points(unittest.TestCase):
 
 # Programs that are newer than bench/results/cpu-2-cores.json.
 NEWER = {"sessions", "decision-trees", "inverted-index", "independent-set", "matching", "range-queries", "nearest-neighbours",
-         "tree-sums", "repeated-substring", "anti-kt", "ray-casting"}
+         "tree-sums", "repeated-substring", "anti-kt", "ray-casting", "delaunay"}
 
 
 class ResultFile(unittest.TestCase):
