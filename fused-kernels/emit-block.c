@@ -136,6 +136,28 @@ enum pass {
   PASS_FLAGS  /* everything, also that */
 };
 
+/* vV = the element that a gather reads where a flag is T; 0 where it is F. The very first one is
+ * read where that, or the index, is wrong: by masks, of which gcc 12 makes vectors. Where a load
+ * is behind a condition it makes none. */
+static void emit_block_flagged(const struct block *b, uint32_t k, enum pass pass,
+                               const char *base, const char *limit) {
+  const struct superop_node *node = &b->op->nodes[k];
+  const uint32_t v = node->result, index = node->operands[1];
+  const char *type = emit_block_type_of(b, v);
+  fprintf(b->out, "    const INT on%u = -(INT)v%u;\n", k, node->operands[2]);
+  if (node->checked)
+    fprintf(b->out, "    const INT ok%u = -(INT)((uint64_t)v%u < %s) | ~on%u;\n", k, index,
+            limit, k);
+  if (node->checked && pass == PASS_FLAGS)
+    fprintf(b->out, "    fault%u = !ok%u && i < fault%u ? i : fault%u;\n", k, k, k, k);
+  if (node->checked && pass != PASS_FLAGS)
+    fprintf(b->out, "    wrong |= (uint64_t)~ok%u;\n", k);
+  fprintf(b->out, "    const %s v%u = on%u ? from%u[(%s(uint64_t)v%u) & (uint64_t)(on%u", type, v,
+          k, v, base, index, k);
+  if (node->checked) fprintf(b->out, " & ok%u", k);
+  fprintf(b->out, ")] : (%s)0;\n", type);
+}
+
 /* vV = the element that a gather reads; the very first one where the index is wrong. */
 static void emit_block_gathered(const struct block *b, uint32_t k, enum pass pass) {
   const struct superop_node *node = &b->op->nodes[k];
@@ -144,6 +166,10 @@ static void emit_block_gathered(const struct block *b, uint32_t k, enum pass pas
   char base[32] = "", limit[32];
   if (!b->plan->flat) snprintf(base, sizeof base, "base%u[i] + ", v);
   snprintf(limit, sizeof limit, b->plan->flat ? "count%u" : "limit%u[i]", v);
+  if (node->op == OPC_BFPERMUTE) {
+    emit_block_flagged(b, k, pass, base, limit);
+    return;
+  }
   if (!node->checked) {
     fprintf(b->out, "    const %s v%u = from%u[%s(uint64_t)v%u];\n", type, v, v, base, index);
     return;

@@ -13,7 +13,7 @@ void fused_flat_operands(const struct superop *op, uint32_t k, uint32_t of[2]) {
   const struct superop_node *node = &op->nodes[k];
   of[0] = of[1] = SUPEROP_NONE;
   if (node->role == ROLE_INDEX) of[0] = node->operands[2];
-  if (fused_is_by_data(op, k) && !op->cold[k]) of[0] = node->operands[3];
+  if (fused_is_by_data(op, k) && !op->cold[k]) of[0] = node->operands[node->operand_count - 1];
   if (node->role != ROLE_SCATTER) return;
   of[0] = node->operands[node->operand_count - 1];
   if (node->op != OPC_PERMUTE) of[1] = node->operands[node->operand_count - 2];

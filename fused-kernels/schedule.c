@@ -27,7 +27,8 @@ static bool depends_on_data(const struct superop *op, uint32_t value, bool *seen
 
 bool fused_is_by_data(const struct superop *op, uint32_t k) {
   const struct superop_node *node = &op->nodes[k];
-  if (node->op != OPC_BPERMUTE || node->role != ROLE_GATHER) return false;
+  if (node->role != ROLE_GATHER) return false;
+  if (node->op == OPC_BFPERMUTE) return true; /* flags are data, too */
   bool seen[SUPEROP_VALUES_MAX] = {false};
   return depends_on_data(op, node->operands[1], seen);
 }

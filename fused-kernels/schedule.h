@@ -22,8 +22,8 @@ enum fused_step {
   STEP_CONST,
   STEP_SPREAD,
   STEP_INDEX,
-  STEP_GATHER,         /* by arithmetic on positions, often a slice; BFPERMUTE, EXTRACT */
-  STEP_GATHER_BY_DATA, /* BPERMUTE whose index depends on data */
+  STEP_GATHER,         /* by arithmetic on positions, often a slice; EXTRACT */
+  STEP_GATHER_BY_DATA, /* BPERMUTE whose index depends on data; BFPERMUTE */
   STEP_MAP,            /* ASSERT, too */
   STEP_LOOP,           /* every node of a loop */
   STEP_FUNCTION,       /* of a combination: its COLUMNs, and the maps of its function */
@@ -142,7 +142,7 @@ void fused_schedule_report(const struct fused_schedule *, uint32_t node, struct 
 
 /* ---- of nodes, whatever the target ---- */
 
-/* Whether a gather is by data: its index is not arithmetic on positions. */
+/* Whether a gather is by data: its index is not arithmetic on positions, or it has flags. */
 bool fused_is_by_data(const struct superop *, uint32_t node);
 /* Whether a node reads the elements of an operand at its positions. */
 bool fused_reads_elements(const struct superop *, uint32_t node, unsigned operand);

@@ -21,6 +21,12 @@
 
 enum { NATIVE_LINE = 64, NATIVE_SLACK = 64, NATIVE_BLOCK = 64 << 10 };
 
+/* The first of no elements, of any type. */
+#ifdef __GNUC__
+__attribute__((unused))
+#endif
+static const uint64_t native_zero = 0;
+
 /* ---- arenas ---- */
 
 SELDOM void *native_take_more(struct native_thread *r, uint64_t bytes) {

@@ -81,7 +81,7 @@ struct kernel_printers {
 /* kernel-values.c */
 kernel_printer print_constant, print_load, print_spread, print_offset, print_map, print_check;
 /* kernel-gathers.c */
-kernel_printer print_gather, print_run;
+kernel_printer begin_gather, print_gather, print_run;
 /* Writes addresses from which runs are read, or to which they are written, before the loop at
  * this level. */
 void point_runs(const struct kernel_text *, enum kernel_level);

@@ -36,8 +36,8 @@ static void add_index(struct fused_short *s, const struct superop_node *node) {
 static void short_add_gather(struct fused_short *s, const struct superop_node *node) {
   struct short_item *item = short_add(s, SHORT_GATHER, node->result);
   item->from = node->operands[0];
-  item->under[0] = node->operands[2];
-  item->under[1] = node->operands[3];
+  item->under[0] = node->operands[node->operand_count - 2];
+  item->under[1] = node->operands[node->operand_count - 1];
 }
 
 /* Adds what a node of the stage, or a reduction, is or reads; false if the superoperator is no

@@ -231,6 +231,7 @@ static const struct rep *nesl_call(struct flattener *f, struct context *c,
     t.recursive = k->derived && !k->derived->shallow; /* as deep as the type, which ends */
   }
   if (f->combining) return combining_call(f, c, k, &t);
+  if (f->mask != NO_VAR) return call_expanded(f, c, k); /* a simple one */
   const struct rep *combined = flatten_combination(f, c, k);
   if (combined) return combined;
   if (is_small_call(f, k, t.size) && !t.recursive) {

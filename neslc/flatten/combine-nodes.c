@@ -139,6 +139,7 @@ struct builder {
   ARRAY(uint32_t) outputs;
   const struct ir_binding **definitions;
   uint32_t *numbers; /* of variables: one more than their value; 0: none yet */
+  bool *searched;    /* of those of the function: for constants that it is computed from */
   uint32_t values;
 };
 
@@ -204,7 +205,8 @@ static void add_constants(struct builder *b, ir_var v) {
     return;
   }
   const struct ir_binding *x = v < b->m->first ? NULL : b->definitions[v - b->m->first];
-  if (!x) return;
+  if (!x || b->searched[v - b->m->first]) return;
+  b->searched[v - b->m->first] = true;
   const uint32_t count = x->op == OPC_DIST ? 1 : x->operand_count;
   for (uint32_t i = 0; i < count; i++) add_constants(b, x->operands[i]);
 }
@@ -278,6 +280,7 @@ static void build_nodes(struct builder *b) {
   b->values = (uint32_t)b->params.count;
   b->nodes.count = b->outputs.count = 0;
   memset(b->numbers, 0, b->f->kinds.count * sizeof *b->numbers);
+  memset(b->searched, 0, b->f->kinds.count * sizeof *b->searched);
   for (size_t i = 0; i < m->columns.count; i++) add_constants(b, m->columns.items[i].value);
   for (size_t i = 0; i < m->columns.count; i++) {
     if (!has_identity(m)) break;
@@ -336,6 +339,7 @@ static const struct ir_binding **definitions_of(struct flattener *f,
 void combination_emit(struct flattener *f, struct flat_combination *m) {
   struct builder b = {.f = f, .m = m, .definitions = definitions_of(f, m)};
   b.numbers = arena_alloc(f->arena, (f->kinds.count + 1) * sizeof *b.numbers);
+  b.searched = arena_alloc(f->arena, f->kinds.count + 1);
   build_nodes(&b);
   build_nodes(&b);
   ir_var results[SUPEROP_COLUMNS_MAX];

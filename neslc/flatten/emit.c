@@ -197,7 +197,7 @@ void emit_assert(struct flattener *f, ir_var flags, ir_var v, ir_var w, const ch
   bool good;
   const struct ir_binding *all = defined_by(f, flags, OPC_DIST);
   if (known_bool(f, all ? all->operands[0] : flags, &good) && good) return; /* it holds */
-  append_assert(f, flags, v, w, text);
+  append_assert(f, masked_check(f, flags), v, w, text);
 }
 
 void emit_stop(struct flattener *f, const char *text) {

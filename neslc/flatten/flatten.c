@@ -178,6 +178,7 @@ static void begin_flat_function(struct flattener *f) {
   f->expanded = 0;
   f->parameters = NULL;
   f->at = (struct present){0};
+  f->mask = NO_VAR;
 }
 
 /* Returns the facts about a function of the program; at first there are none. */

@@ -3,7 +3,9 @@
  * One instance, or a condition shared by all: an IF. Otherwise the instances are split: each
  * branch is generated once, for a context of the instances that take it, and its results are
  * scattered to the positions of these instances. Branches that are cheap and cannot fail are
- * both evaluated, and a SELECT chooses for each instance.
+ * both evaluated, and a SELECT chooses for each instance. So are cheap ones that take elements
+ * of sequences or may fail otherwise, under a mask: a gather reads nothing where the branch is
+ * not taken, and a check holds there.
  */
 #include "neslc/flatten/private.h"
 
@@ -62,11 +64,10 @@ const struct rep *rep_placeholder(struct flattener *f, struct type *type) {
   }
 }
 
-const struct rep *flatten_if_any(struct flattener *f, struct context *c, struct type *result,
-                                 const struct rep *(*body)(struct flattener *, void *),
-                                 void *closure) {
-  if (context_serial(c)) return body(f, closure);
-  const ir_var any = EMIT(f, GT, INT, count_of_context(f, c), emit_int(f, 0));
+/* The value of a body that is evaluated if `any`, a scalar, is T. */
+static const struct rep *flatten_if_some(struct flattener *f, struct type *result, ir_var any,
+                                         const struct rep *(*body)(struct flattener *, void *),
+                                         void *closure) {
   bool some;
   if (known_bool(f, any, &some)) {
     return some ? rep_physical(f, &f->serial, body(f, closure)) : rep_placeholder(f, result);
@@ -84,6 +85,19 @@ const struct rep *flatten_if_any(struct flattener *f, struct context *c, struct 
   flat_if(f, any, then, otherwise, count, results);
   const ir_var *next = results;
   return rep_from_columns(f, result, f->serial.one, true, &next);
+}
+
+const struct rep *flatten_if_any(struct flattener *f, struct context *c, struct type *result,
+                                 const struct rep *(*body)(struct flattener *, void *),
+                                 void *closure) {
+  if (context_serial(c)) return body(f, closure);
+  const ir_var mask = f->mask;
+  const ir_var any = mask == NO_VAR ? EMIT(f, GT, INT, count_of_context(f, c), emit_int(f, 0))
+                                    : EMIT(f, OR_REDUCE, BOOL, mask, c->one);
+  f->mask = NO_VAR;
+  const struct rep *value = flatten_if_some(f, result, any, body, closure);
+  f->mask = mask;
+  return value;
 }
 
 /* ---- SELECT ---- */
@@ -107,6 +121,39 @@ const struct rep *select_each(struct flattener *f, struct context *c,
   return rep_scalar(f, word, emit(f, OPC_SELECT, word, 3, v), shared || context_serial(c));
 }
 
+/* ---- masks ---- */
+
+ir_var masked_check(struct flattener *f, ir_var flags) {
+  return f->mask == NO_VAR ? flags : EMIT(f, OR, BOOL, EMIT(f, NOT, BOOL, f->mask), flags);
+}
+
+/* An arm, for all instances, of which those with these flags take it. */
+static const struct rep *masked_arm(struct flattener *f, struct context *c,
+                                    const struct core *e, ir_var flags) {
+  const ir_var around = f->mask;
+  f->mask = around == NO_VAR ? flags : EMIT(f, AND, BOOL, around, flags);
+  const struct rep *r = flatten(f, c, e);
+  f->mask = around;
+  return r;
+}
+
+static const struct rep *masked_branches(struct flattener *f, struct context *c,
+                                         const struct core *e, const struct rep *condition) {
+  const ir_var flags = rep_each_scalar(f, c, condition);
+  const struct rep *left = masked_arm(f, c, e->as.part.left, flags);
+  const struct rep *right = masked_arm(f, c, e->as.part.right, EMIT(f, NOT, BOOL, flags));
+  return select_each(f, c, condition, left, right);
+}
+
+/* Whether the arms are executed so: if no instance shares its condition, and within such an
+ * arm. */
+static bool is_masked(struct flattener *f, const struct context *c, const struct core *e,
+                      const struct rep *condition) {
+  if (f->mask != NO_VAR) return true;
+  return !condition->shared && !context_serial(c) && may_be_masked(f, e->as.part.left) &&
+         may_be_masked(f, e->as.part.right);
+}
+
 const struct rep *flatten_if(struct flattener *f, struct context *c, const struct core *e) {
   return flatten_branches(f, c, e, flatten(f, c, e->as.part.third));
 }
@@ -123,6 +170,7 @@ const struct rep *flatten_branches(struct flattener *f, struct context *c, const
     const struct rep *left = flatten(f, c, e->as.part.left);
     return select_each(f, c, condition, left, flatten(f, c, e->as.part.right));
   }
+  if (is_masked(f, c, e, condition)) return masked_branches(f, c, e, condition);
   if (condition->shared || context_serial(c)) return flatten_branch(f, c, e, condition->v);
   return flatten_split(f, c, e, condition->v);
 }

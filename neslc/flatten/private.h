@@ -231,6 +231,9 @@ struct flattener {
    * apply-to-each over a list that is written out is code for each of its elements. */
   bool apart;
   struct combining *combining; /* or NULL */
+  /* Where the arm is taken that is being generated, for all instances of the context: what may
+   * fail fails only there (if.c). NO_VAR: everywhere. */
+  ir_var mask;
   struct present explained;    /* the last call of one */
   ARRAY(const struct superop *) superops;
   const struct name *pulled_name;    /* "_pulled" */
@@ -281,8 +284,9 @@ bool known_bool(struct flattener *, ir_var, bool *);
 /* From here on the sums of these ints in segments are a variable that exists. */
 void remember_sums(struct flattener *, ir_var v, ir_var segdes, ir_var sums);
 
-/* A check: the program fails with the text if a flag is F; v and w are reported. All have one
- * length. Texts: see assert_text. Within a combination: see combining_check. */
+/* A check: the program fails with the text if a flag is F, and the mask is T; v and w are
+ * reported. All have one length. Texts: see assert_text. Within a combination: see
+ * combining_check. */
 void emit_assert(struct flattener *, ir_var flags, ir_var v, ir_var w, const char *text);
 
 /* Ends the program with this text. */
@@ -374,6 +378,8 @@ const struct rep *rep_gather(struct flattener *, const struct rep *, ir_var inde
  * where sequences need it. */
 struct gather {
   ir_var index, from, to; /* as BPERMUTE takes them */
+  bool flagged;           /* where `flags` is F, nothing is read, and the value is 0 */
+  ir_var flags;
   ir_var base;            /* absolute index = index + base distributed over `to`; base has
                              one value for each segment */
   bool absolute;          /* index is absolute already */
@@ -518,6 +524,8 @@ const struct rep *flatten_if(struct flattener *, struct context *, const struct 
 const struct rep *flatten_branches(struct flattener *, struct context *, const struct core *,
                                    const struct rep *condition);
 /* a or b, by the condition of each instance. */
+/* Flags of a check, which count where the mask is T. */
+ir_var masked_check(struct flattener *, ir_var flags);
 const struct rep *select_each(struct flattener *, struct context *, const struct rep *condition,
                               const struct rep *a, const struct rep *b);
 /* An IF whose condition is not the same for all instances. */
@@ -674,9 +682,15 @@ const struct traits *global_traits(struct flattener *, struct global *);
  * square. */
 enum { PARTS_MOST = 128, PARTS_MOST_NESTED = 11 };
 enum { SIMPLE_NODES = 24 }; /* of a branch: about the cost of packing and merging instead */
+/* Of a branch with elements of sequences, or checks: those are what the branches of conditionals
+ * mostly have, and packing moves whatever they mention. */
+enum { MASKED_NODES = 100, MASKED_ELEMENTS = 8 };
 /* Whether an expression is cheap, scalar throughout, and can neither fail nor have effects:
  * both arms of an `if` may then be evaluated. At most `budget` nodes. */
 bool is_simple(struct flattener *, const struct core *, unsigned *budget);
+/* Whether both arms of an `if` may be evaluated if what they check, and the elements that they
+ * take from sequences, count only where the arm is taken: otherwise they are simple. */
+bool may_be_masked(struct flattener *, const struct core *);
 /* Whether the body of a function value is simple; the type names the function. */
 bool is_simple_function(struct flattener *, struct type *, const struct rep *);
 bool has_effects(struct flattener *, const struct core *);

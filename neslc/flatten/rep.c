@@ -154,6 +154,14 @@ static ir_var absolute_index(struct flattener *f, const struct gather *g) {
   return EMIT(f, ADD, INT, EMIT(f, DIST, INT, g->base, g->to), g->index);
 }
 
+static ir_var gather_scalars(struct flattener *f, enum type_word word, ir_var v,
+                             const struct gather *g) {
+  if (g->flagged)
+    return emit(f, OPC_BFPERMUTE, word, 5,
+                (ir_var[]){v, g->index, g->flags, g->from, g->to});
+  return emit(f, OPC_BPERMUTE, word, 4, (ir_var[]){v, g->index, g->from, g->to});
+}
+
 const struct rep *rep_gather_by(struct flattener *f, const struct rep *r,
                                 const struct gather *g) {
   switch ((enum rep_kind)r->kind) {
@@ -166,14 +174,12 @@ const struct rep *rep_gather_by(struct flattener *f, const struct rep *r,
   case REP_SCALAR:
     if (r->shared) return r;
     return rep_scalar(f, (enum type_word)r->word,
-                      emit(f, OPC_BPERMUTE, (enum type_word)r->word, 4,
-                           (ir_var[]){r->v, g->index, g->from, g->to}),
-                      false);
+                      gather_scalars(f, (enum type_word)r->word, r->v, g), false);
   case REP_SEQUENCE: break;
   }
   if (r->shared) return r;
   if (!r->base) return rep_view(f, r, absolute_index(f, g));
-  return rep_view(f, r->base, EMIT(f, BPERMUTE, INT, r->owner, g->index, g->from, g->to));
+  return rep_view(f, r->base, gather_scalars(f, TW_INT, r->owner, g));
 }
 
 const struct rep *rep_gather(struct flattener *f, const struct rep *r, ir_var index,

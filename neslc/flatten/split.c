@@ -102,7 +102,7 @@ static void grow_tree(struct tree *t, struct context *c, const struct core *e) {
   }
   unsigned budget = SIMPLE_NODES;
   const struct rep *condition = NULL; /* evaluated once, shared or not */
-  if (e->kind == CORE_IF && !is_simple(f, e, &budget)) {
+  if (e->kind == CORE_IF && !is_simple(f, e, &budget) && !may_be_masked(f, e)) {
     condition = flatten(f, c, e->as.part.third);
     if (!condition->shared) {
       grow_branches(t, c, e, condition->v);

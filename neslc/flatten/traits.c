@@ -132,6 +132,9 @@ struct simplicity {
   uint32_t count;
   struct type **arguments;
   unsigned *budget;
+  /* Of sequences that may be taken, and what may fail, too; NULL: neither. */
+  unsigned *elements;
+  bool called; /* the expression is of a body that is called: nothing is known of its variables */
 };
 
 static bool scalars_only(const struct simplicity *s, struct type *type) {
@@ -161,7 +164,56 @@ static bool simple_body(const struct simplicity *s, const struct core *use,
   for (uint32_t i = 0; i < count; i++) {
     arguments[i] = type_ground(s->f->arena, use->as.use.arguments[i], s->count, s->arguments);
   }
-  return simple(&(struct simplicity){s->f, count, arguments, s->budget}, g->body);
+  return simple(&(struct simplicity){s->f, count, arguments, s->budget, s->elements, true},
+                g->body);
+}
+
+static bool is_pulled_anywhere(const struct rep *r) {
+  switch ((enum rep_kind)r->kind) {
+  case REP_NOTHING:
+  case REP_SCALAR: return false;
+  case REP_PULLED: return true;
+  case REP_PAIR: return is_pulled_anywhere(r->left) || is_pulled_anywhere(r->right);
+  case REP_SEQUENCE: return is_pulled_anywhere(r->base ? r->base : r->elements);
+  }
+  return true;
+}
+
+static bool simple_element(const struct simplicity *s, const struct core *e);
+
+/* A variable, or an element of one. */
+static bool simple_sequence(const struct simplicity *s, const struct core *e) {
+  if (e->kind != CORE_LOCAL) return simple_element(s, e);
+  const struct flat_frame *frame = s->f->frame;
+  if (s->called || e->as.local->number >= frame->locals.count) return false;
+  const struct rep *r = frame->locals.items[e->as.local->number].rep;
+  return r && !is_pulled_anywhere(r);
+}
+
+static bool simple_element(const struct simplicity *s, const struct core *e) {
+  const struct global *g = e->kind == CORE_APPLY ? core_callee(e) : NULL;
+  const struct core *x = e->as.part.right;
+  if (!g || g->kind != GLOBAL_FUNCTION || g->primitive != PRIM_ELT || x->kind != CORE_PAIR ||
+      !s->elements || *s->elements == 0)
+    return false;
+  --*s->elements;
+  return simple_sequence(s, x->as.part.left) && simple(s, x->as.part.right);
+}
+
+/* Takes from the budget what an elementary function costs, compared with other nodes. */
+static bool affords_function(const struct simplicity *s, const struct primitive_info *p) {
+  enum { FUNCTION_NODES = 30 };
+  if (p->opcode < OPC_EXP || p->opcode > OPC_TANH) return true;
+  if (*s->budget <= FUNCTION_NODES) return false;
+  *s->budget -= FUNCTION_NODES;
+  return true;
+}
+
+/* Where divisions are not checked, nothing says where they would be. */
+static bool simple_primitive(const struct simplicity *s, const struct primitive_info *p) {
+  const bool scalar = p->group == PRIMITIVE_SCALAR || p == primitive_info(PRIM_NEGATE);
+  const bool fine = !p->may_fail || (s->elements && !s->f->options->unchecked);
+  return scalar && fine && p->effect == PRIMITIVE_FREE && (!s->elements || affords_function(s, p));
 }
 
 static bool simple_apply(const struct simplicity *s, const struct core *e) {
@@ -169,12 +221,10 @@ static bool simple_apply(const struct simplicity *s, const struct core *e) {
   if (!g || g->kind != GLOBAL_FUNCTION) return false;
   /* The length of a named sequence is an existing column. */
   if (g->primitive == PRIM_LENGTH && e->as.part.right->kind == CORE_LOCAL) return true;
+  if (g->primitive == PRIM_ELT) return scalars_only(s, e->type) && simple_element(s, e);
   if (!simple(s, e->as.part.right)) return false;
-  if (g->primitive >= 0) {
-    const struct primitive_info *p = primitive_info((enum primitive)g->primitive);
-    const bool scalar = p->group == PRIMITIVE_SCALAR || g->primitive == PRIM_NEGATE;
-    return scalar && !p->may_fail && p->effect == PRIMITIVE_FREE;
-  }
+  if (g->primitive >= 0)
+    return simple_primitive(s, primitive_info((enum primitive)g->primitive));
   return g->body && !global_traits(s->f, g)->recursive && simple_body(s, e->as.part.left, g);
 }
 
@@ -201,7 +251,15 @@ static bool simple(const struct simplicity *s, const struct core *e) {
 
 bool is_simple(struct flattener *f, const struct core *e, unsigned *budget) {
   const struct flat_frame *frame = f->frame;
-  return simple(&(struct simplicity){f, frame->count, frame->arguments, budget}, e);
+  return simple(&(struct simplicity){f, frame->count, frame->arguments, budget, NULL, false},
+                e);
+}
+
+bool may_be_masked(struct flattener *f, const struct core *e) {
+  const struct flat_frame *frame = f->frame;
+  unsigned budget = MASKED_NODES, elements = MASKED_ELEMENTS;
+  return simple(
+      &(struct simplicity){f, frame->count, frame->arguments, &budget, &elements, false}, e);
 }
 
 bool is_simple_function(struct flattener *f, struct type *type, const struct rep *value) {
@@ -209,7 +267,8 @@ bool is_simple_function(struct flattener *f, struct type *type, const struct rep
   if (!unfold_identity(f, type_of(type), value, &k)) return false;
   const struct core *body = k.lambda ? k.lambda->body : k.global->body;
   unsigned budget = SIMPLE_NODES;
-  return body && simple(&(struct simplicity){f, k.count, k.arguments, &budget}, body);
+  return body &&
+         simple(&(struct simplicity){f, k.count, k.arguments, &budget, NULL, false}, body);
 }
 
 /* ---- closed expressions ---- */

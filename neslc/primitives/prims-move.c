@@ -78,8 +78,57 @@ static const struct rep *element_of_pulled(struct flattener *f, struct context *
   return pulled_element(f, c, v, index);
 }
 
+/* Numbers of a base by the owners of a view, as far as the mask goes. */
+static ir_var numbers_of_owners(struct flattener *f, const struct context *c,
+                                const struct rep *view, ir_var numbers) {
+  const ir_var owner = view->owner, from = view->base->outer;
+  if (f->mask == NO_VAR) return EMIT(f, BPERMUTE, INT, numbers, owner, from, c->one);
+  return EMIT(f, BFPERMUTE, INT, numbers, owner, f->mask, from, c->one);
+}
+
+static ir_var length_in_view(struct flattener *f, const struct context *c,
+                             const struct rep *v) {
+  return v->base && !v->packed ? numbers_of_owners(f, c, v, seq_lengths(f, v->base))
+                               : emit_length_of(f, c, v);
+}
+
+struct once_element {
+  const struct rep *sequence, *index;
+};
+static const struct rep *element_once(struct flattener *f, void *closure) {
+  const struct once_element *x = closure;
+  return emit_extract(f, &f->serial, x->sequence, x->sequence->elements, x->index->v);
+}
+
+/* Element i under the mask, whose check is done. An element that all instances share is taken
+ * once. */
+static const struct rep *element_masked(struct flattener *f, struct context *c,
+                                        const struct rep *argument, ir_var i,
+                                        struct type *result) {
+  const struct rep *v = argument->left;
+  if (v->shared && argument->right->shared) {
+    struct once_element once = {v, argument->right};
+    return flatten_if_any(f, c, result, element_once, &once);
+  }
+  struct gather g = {.index = i,
+                     .from = v->segdes,
+                     .to = c->one,
+                     .absolute = true,
+                     .flagged = true,
+                     .flags = f->mask};
+  const struct rep *base = v->base ? v->base : v;
+  if (!v->shared) {
+    const ir_var offsets = seq_offsets(f, base);
+    const ir_var begin = v->base ? numbers_of_owners(f, c, v, offsets) : offsets;
+    g.index = EMIT(f, ADD, INT, begin, i);
+    g.from = seq_elements_one(f, base);
+  }
+  return rep_gather_by(f, base->elements, &g);
+}
+
 static const struct rep *emit_element(struct flattener *f, struct context *c,
-                                      const struct rep *argument, bool checked) {
+                                      const struct rep *argument, bool checked,
+                                      struct type *result) {
   const struct rep *v = argument->left;
   if (v->kind == REP_PULLED) return element_of_pulled(f, c, argument, checked);
   const ir_var i = rep_each_scalar(f, c, argument->right);
@@ -88,12 +137,13 @@ static const struct rep *emit_element(struct flattener *f, struct context *c,
       number < v->part_count)
     return v->parts[number];
   if (checked) {
-    emit_check_range(f, i, emit_length_of(f, c, v), each_int(f, c, 0), check_text(CHECK_ELT));
+    emit_check_range(f, i, length_in_view(f, c, v), each_int(f, c, 0), check_text(CHECK_ELT));
   }
+  if (f->mask != NO_VAR) return element_masked(f, c, argument, i, result);
   if (context_serial(c)) v = rep_no_view(f, c, v);
   if (v->base) {
     const struct rep *b = v->base;
-    const ir_var begin = EMIT(f, BPERMUTE, INT, seq_offsets(f, b), v->owner, b->outer, c->one);
+    const ir_var begin = numbers_of_owners(f, c, v, seq_offsets(f, b));
     return rep_gather(f, b->elements, EMIT(f, ADD, INT, begin, i), seq_elements_one(f, b),
                       c->one);
   }
@@ -287,8 +337,8 @@ static const struct rep *emit_permute(struct flattener *f, const struct context 
 const struct rep *prim_move(struct flattener *f, struct context *c, enum primitive p,
                             const struct rep *x, struct type *type, struct type *result) {
   switch (p) {
-  case PRIM_ELT: return emit_element(f, c, x, true);
-  case PRIM_ELT_NOCHECK: return emit_element(f, c, x, false);
+  case PRIM_ELT: return emit_element(f, c, x, true, result);
+  case PRIM_ELT_NOCHECK: return emit_element(f, c, x, false, result);
   case PRIM_READ: return emit_gather(f, c, x, true);
   case PRIM_GET: return emit_gather(f, c, x, false);
   case PRIM_WRITE: return emit_write_pairs(f, c, x, type);
