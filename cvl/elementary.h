@@ -1,5 +1,5 @@
 /* elementary.h - the functions that MATH() of operations.def names, for double and float.
- * floor, ceil, trunc, sqrt and signbit are exactly as in C. exp log sin cos tan asin acos atan
+ * floor, ceil, trunc and sqrt are exactly as in C. exp log sin cos tan asin acos atan
  * sinh cosh tanh have an error below one unit in the last place of a double, and below 0.502
  * units of a float.
  *
@@ -44,9 +44,6 @@ E_INLINE double ravel_trunc_f64(double x) {
 E_INLINE double ravel_sqrt_f64(double x) {
   return sqrt(x);
 }
-E_INLINE int ravel_signbit_f64(double x) {
-  return (int)(bits_of_f64(x) >> 63);
-}
 E_INLINE float ravel_floor_f32(float x) {
   return floorf(x);
 }
@@ -58,9 +55,6 @@ E_INLINE float ravel_trunc_f32(float x) {
 }
 E_INLINE float ravel_sqrt_f32(float x) {
   return sqrtf(x);
-}
-E_INLINE int ravel_signbit_f32(float x) {
-  return (int)(bits_of_f32(x) >> 31);
 }
 
 /* ---- exponentials ---- */

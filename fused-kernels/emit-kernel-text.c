@@ -48,17 +48,7 @@ static const char plain_text[] =
     "HERE_INLINE float ravel_floor_f32(float x) { return floorf(x); }\n"
     "HERE_INLINE float ravel_ceil_f32(float x) { return ceilf(x); }\n"
     "HERE_INLINE float ravel_trunc_f32(float x) { return truncf(x); }\n"
-    "HERE_INLINE float ravel_sqrt_f32(float x) { return sqrtf(x); }\n"
-    "HERE_INLINE bool ravel_signbit_f64(double x) {\n"
-    "  uint64_t u;\n"
-    "  memcpy(&u, &x, sizeof u);\n"
-    "  return u >> 63 != 0;\n"
-    "}\n"
-    "HERE_INLINE bool ravel_signbit_f32(float x) {\n"
-    "  uint32_t u;\n"
-    "  memcpy(&u, &x, sizeof u);\n"
-    "  return u >> 31 != 0;\n"
-    "}\n\n";
+    "HERE_INLINE float ravel_sqrt_f32(float x) { return sqrtf(x); }\n\n";
 
 /* Operations of 128-bit integers that the reduction of large arguments needs. */
 static const char wide_text[] =

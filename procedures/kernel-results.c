@@ -1,7 +1,7 @@
 /* kernel-results.c - statements that write results: stores, scans, reductions and packs.
  *
  * Sums of FLOATs, whose order the tree fixes, are computed a block of positions at a time:
- * whole rows of it in the lanes of the tree. Packs pack a block at a time.
+ * whole rows of it in the lanes of the tree. So are the greatest and least, in any order. Packs pack a block at a time.
  */
 #include "procedures/kernel-text.h"
 
@@ -92,6 +92,9 @@ static uint32_t take_scratch(const struct kernel_text *x) {
 static void begin_reduction(const struct kernel_text *x, uint32_t k) {
   const struct kernel_statement *s = &x->k->statements[k];
   take_result(x, s->output, "segments");
+  if (is_extreme(s) && !x->single)
+    put_with(x->out, statement_type(s), "$w *restrict const l$0 = SCRATCH($w, $1);\n", k,
+             take_scratch(x));
   if (!in_blocks(x, s)) return;
   put_with(x->out, statement_type(s),
            "$w *restrict const t$0 = SCRATCH($w, $1), *const l$0 = t$0 + BLOCK;\n"
@@ -120,18 +123,38 @@ static void begin_lanes(const struct kernel_text *x, uint32_t k) {
 static void print_reduction(const struct kernel_text *x, uint32_t k) {
   const struct kernel_statement *s = &x->k->statements[k];
   struct snippet lane = numbered("l", k);
-  if (!in_blocks(x, s)) {
-    accumulate(x, k);
-  } else if (x->rows) {
+  if (x->rows && in_lanes(x, s)) {
     strcat(lane.text, "[j]");
     accumulate_in(x, k, lane);
+  } else if (!in_blocks(x, s)) {
+    accumulate(x, k);
   } else {
     put(x->out, "t$0[i - tail] = v$1;\n", k, s->operands[0]);
   }
 }
 
+/* Combines the lanes, if there were whole rows, with what else is accumulated. */
+static void end_block_extreme(const struct kernel_text *x, uint32_t k) {
+  const struct combine_row *row = row_of(&x->k->statements[k]);
+  const char *type = statement_type(&x->k->statements[k]);
+  const struct snippet all = numbered("a", k), lanes = numbered("l", k);
+  char low[100], high[100];
+  snprintf(low, sizeof low, "%s[j]", lanes.text);
+  snprintf(high, sizeof high, "%s[j + w]", lanes.text);
+  fprintf(x->out,
+          "for (uint64_t w = from < tail ? LANES / 2 : 0; w > 0; w /= 2) {\n"
+          "for (uint64_t j = 0; j < w; j++) %s = (%s)(",
+          low, type);
+  emit_expression(row->expression, 2, (const char *const[]){low, high}, x->out);
+  fprintf(x->out, ");\n}\nif (from < tail) %s = (%s)(", all.text, type);
+  snprintf(high, sizeof high, "%s[0]", lanes.text);
+  emit_expression(row->expression, 2, (const char *const[]){all.text, high}, x->out);
+  fputs(");\n", x->out);
+}
+
 static void end_block_reduction(const struct kernel_text *x, uint32_t k) {
   const struct kernel_statement *s = &x->k->statements[k];
+  if (is_extreme(s)) end_block_extreme(x, k);
   if (!in_blocks(x, s)) return;
   put(x->out, "b$0[m$0++] = native_rows_", k);
   emit_combination_name(row_of(s), x->out);

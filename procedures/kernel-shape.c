@@ -75,8 +75,12 @@ bool in_blocks(const struct kernel_text *x, const struct kernel_statement *s) {
   return !x->single && collects(s);
 }
 
+bool is_extreme(const struct kernel_statement *s) {
+  return s->kind == KERNEL_REDUCE && s->type == SUPEROP_FLOAT && row_of(s)->exact;
+}
+
 bool in_lanes(const struct kernel_text *x, const struct kernel_statement *s) {
-  return in_blocks(x, s) && s->kind == KERNEL_REDUCE;
+  return !x->single && s->kind == KERNEL_REDUCE && (in_blocks(x, s) || is_extreme(s));
 }
 
 /* Consumers end with segments of their own descriptor, even if it is one segment. */
@@ -108,7 +112,7 @@ void find_shape(struct kernel_text *x, struct arena *arena) {
   for (uint32_t k = 0; k < x->k->count; k++) {
     const struct kernel_statement *s = &x->k->statements[k];
     x->plain = x->plain && (s->kind < KERNEL_CARRY || s->kind == KERNEL_STORE);
-    x->blocks |= in_blocks(x, s);
+    x->blocks |= in_blocks(x, s) || in_lanes(x, s);
   }
   find_levels(x, arena);
 }
