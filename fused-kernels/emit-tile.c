@@ -126,14 +126,8 @@ static void print_gather(const struct tile_text *t, uint32_t k) {
   print_data(t, v);
   fputs(";\n      const INT *index = ", t->out);
   print_data(t, node->operands[1]);
-  fputs(";\n      const uint8_t *flags = ", t->out);
-  if (node->op == OPC_BFPERMUTE) {
-    print_data(t, node->operands[2]);
-  } else {
-    fputs("0", t->out);
-  }
   fprintf(t->out,
-          ";\n      const uint64_t good = tile_gather_%c(&t->nodes[%u], index, flags, m, to);\n"
+          ";\n      const uint64_t good = tile_gather_%c(&t->nodes[%u], index, m, to);\n"
           "      if (good < m) ",
           letter_of(t, v), k);
   print_fault(t, k, "first + at + good");

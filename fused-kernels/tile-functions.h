@@ -126,22 +126,20 @@ static APART void tile_own_bounds(struct tile_node *d, uint64_t at, uint64_t las
   }
 }
 
-/* Gathers between these bounds, where flags, unless NULL, are set; elsewhere 0. The first position
- * whose index is out of range, or n. */
+/* Gathers between these bounds. The first position whose index is out of range, or n. */
 #define GATHER(name, type)                                                                     \
-  static APART uint64_t name(const struct tile_node *d, const INT *index,                     \
-                              const uint8_t *flags, uint64_t n, type *out) {                   \
+  static APART uint64_t name(const struct tile_node *d, const INT *index, uint64_t n,         \
+                              type *out) {                                                     \
     const type *values = d->gathered.values;                                                   \
     const uint64_t *base = d->gathered.base, *limit = d->gathered.limit;                       \
     uint64_t wrong = 0;                                                                        \
     for (uint64_t i = 0; i < n; i++) {                                                         \
-      const int wanted = !flags || flags[i], good = (uint64_t)index[i] < limit[i];             \
-      wrong |= (uint64_t)(wanted && !good);                                                    \
-      const type x = values[wanted && good ? base[i] + (uint64_t)index[i] : 0];                \
-      out[i] = wanted ? x : (type)0;                                                           \
+      const int good = (uint64_t)index[i] < limit[i];                                          \
+      wrong |= (uint64_t)!good;                                                                \
+      out[i] = values[good ? base[i] + (uint64_t)index[i] : 0];                                \
     }                                                                                          \
     for (uint64_t i = 0; i < n && wrong; i++) {                                                \
-      if ((!flags || flags[i]) && (uint64_t)index[i] >= limit[i]) return i;                    \
+      if ((uint64_t)index[i] >= limit[i]) return i;                                            \
     }                                                                                          \
     return n;                                                                                  \
   }

@@ -209,6 +209,10 @@ FUSED = {
     "magnitudes, greater, less": (2, "{max(min(abs(x - 7), 5), rem(x, 3)) : x in v}"),
     "an element of a map": (1, "{exp(float(x)) : x in v}[3]"),
     "two elements of a map": (2, "let u = {x * x : x in v} in (u[0], u[#u - 1])"),
+    "an element in a branch": (2, "{if i == 0 then 0 else v[i - 1] : i in index(#v)}"),
+    "a division in a branch": (2, "{if x > 5 then 1000 / (x - 5) else x : x in v}"),
+    "branches of elements": (
+        3, "{if rem(x, 3) == 0 then v[x] + x else if x > 9 then v[x - 9] / x else 0 : x in v}"),
     "ilv of each": (9, "{ilv(w => {2 * x : x in w}, r) : r in group_by(v, 5)}"),
 }
 FUSED_LENGTH = 10000

@@ -165,7 +165,6 @@ static void find_touched(struct fused_compiled *f) {
     if (fused_compiled_does(f, n) || !fused_tile_walks(&f->functions, n)) continue;
     touched[node->result] = true;
     if (gathers) touched[node->operands[1]] = true;
-    if (node->op == OPC_BFPERMUTE) touched[node->operands[2]] = true;
   }
   f->touched = arena_alloc(&f->arena, (op->value_count + 1) * sizeof *f->touched);
   for (uint32_t v = 0; v < op->value_count; v++) {
