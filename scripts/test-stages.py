@@ -220,7 +220,7 @@ def pages():
     yield Stage("functions by instances of NESL", "python3 nesl-tests/instances.py")
     yield Stage("procedures of lifted functions", "python3 nesl-tests/procedures.py --jobs {jobs}")
     yield Stage("native code and everything else, a sample",
-                f"{CACHED} python3 nesl-tests/native.py --jobs {{jobs}} --sample 250 --least 200")
+                f"{CACHED} python3 nesl-tests/native.py --jobs {{jobs}} --sample 140 --least 110")
     yield Stage("code of each C compiler, some programs", f"{CACHED} python3 nesl-tests/compilers.py --jobs {{jobs}}")
     yield Stage("chunks of many tiny instances", "python3 nesl-tests/ranges.py")
     yield Stage("loops whose rounds fail, in chunks", "python3 nesl-tests/rounds.py --seed 5 --jobs {jobs}")
