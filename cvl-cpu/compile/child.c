@@ -51,7 +51,7 @@ bool child_ended(pid_t child, int *status) {
   return ended != 0;
 }
 
-static void child_pause_briefly(void) {
+void child_pause_briefly(void) {
   enum { NANOSECONDS = 2000000 }; /* a compiler takes about a hundred times as long */
   nanosleep(&(struct timespec){.tv_nsec = NANOSECONDS}, NULL);
 }

@@ -21,6 +21,8 @@ int child_start(pid_t *, const posix_spawn_file_actions_t *, char *const *argume
 bool child_ended(pid_t, int *status);
 /* Waits until the child ends, and returns true; or returns false once `stop` asks. */
 bool child_await(pid_t, struct cvl_stop stop, int *status);
+/* Waits a little, compared with what a compiler takes. */
+void child_pause_briefly(void);
 /* Ends the child and everything that it has started, and waits for it. */
 void child_end(pid_t);
 

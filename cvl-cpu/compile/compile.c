@@ -2,6 +2,7 @@
 #include "cvl-cpu/compile/private.h"
 
 #include "cvl-cpu/compile/ahead.h"
+#include "cvl-cpu/compile/child.h"
 
 #include <dlfcn.h>
 #include <stdio.h>
@@ -179,6 +180,18 @@ struct compiled_code *compiled_retain(struct compiled_code *code) {
   return code;
 }
 
+/* Waits for a compilation that is owed, but no longer than earlier processes have spent: what is
+ * not ready by then makes that more. */
+static void await_owed(struct compiled_code *code) {
+  const double begun = compile_clock();
+  if (code->spent_before < COMPILE_OWED || code->spent_before > COMPILE_HOPELESS) return;
+  while (code->state == COMPILING && !compile_asked_to_end(code->cache) &&
+         compile_clock() - begun < code->spent_before) {
+    compilation_look(code->cache, code->compilation, false);
+    if (code->state == COMPILING) child_pause_briefly();
+  }
+}
+
 static bool compile_is_in(const struct compiled_code *code, enum code_state state) {
   compile_lock(code);
   const bool is = code->state == state;
@@ -251,7 +264,7 @@ void compiled_free(struct compiled_code *code) {
   struct compile_cache *cache = code->cache;
   pthread_mutex_lock(&cache->lock);
   if (--code->references == 0) {
-    if (code->compilation && code->spent_before >= COMPILE_OWED) compile_await(code);
+    if (code->compilation) await_owed(code);
     compile_leave(code);
     if (code->compilation) compilation_leave(code);
     compile_keep_spent(code);

@@ -40,9 +40,11 @@ enum {
   /* Beside a running program, a text of at least so many bytes has a file of its own. */
   COMPILE_TOGETHER = 16 << 10
 };
-/* In seconds: the compilation of a code without which earlier processes have spent so long ends
- * before the code is freed. Each user of the code then waits at most once, about as long. */
-#define COMPILE_OWED 0.25
+/* In seconds: the compilation of a code without which earlier processes have spent so long is
+ * waited for before the code is freed, as long as they have spent; not if that is as much as no
+ * compiler takes. */
+#define COMPILE_OWED     0.25
+#define COMPILE_HOPELESS 20.0
 
 struct compile_cache;
 struct ahead;

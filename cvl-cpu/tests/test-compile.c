@@ -11,6 +11,7 @@
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 /* Returns the reports on standard error while two sources cannot be compiled. */
@@ -178,6 +179,33 @@ Test(compile, a_compilation_that_was_left_was_spent_too) {
     cr_expect_eq(heap.live, 0);
   }
   cr_expect(before[0] == 0 && before[1] >= 7e-3, "%g %g", before[0], before[1]);
+  snprintf(command, sizeof command, "rm -r %s", directory);
+  cr_assert_eq(system(command), 0);
+}
+
+/* A compiler that never ends, and one process behind the other that waits for it. */
+Test(compile, a_compiler_that_is_owed_and_does_not_end) {
+  char directory[] = "/tmp/ravel-compile-XXXXXX", compiler[64], command[100];
+  double before, took[2];
+  cr_assert_not_null(mkdtemp(directory));
+  snprintf(compiler, sizeof compiler, "%s/cc", directory);
+  FILE *file = fopen(compiler, "w");
+  cr_assert_not_null(file);
+  fputs("#!/bin/sh\nexec sleep 100\n", file);
+  cr_assert(fclose(file) == 0 && chmod(compiler, 0700) == 0);
+  cr_assert_eq(setenv("RAVEL_CC", compiler, 1), 0);
+  cr_expect_not(short_process(directory, 0.3, &before));
+  for (int k = 0; k < 2; k++) {
+    struct timespec begun, ended;
+    clock_gettime(CLOCK_MONOTONIC, &begun);
+    cr_expect_not(short_process(directory, k == 0 ? 0 : 100, &before));
+    clock_gettime(CLOCK_MONOTONIC, &ended);
+    took[k] = (double)(ended.tv_sec - begun.tv_sec) + 1e-9 * (double)(ended.tv_nsec - begun.tv_nsec);
+    cr_expect(took[k] >= before && took[k] < before + 5, "%g after %g", took[k], before);
+  }
+  cr_expect_geq(before, 0.6);
+  cr_expect_not(short_process(directory, 0, &before));
+  cr_expect_geq(before, 100, "it is not waited for any more");
   snprintf(command, sizeof command, "rm -r %s", directory);
   cr_assert_eq(system(command), 0);
 }
