@@ -4,14 +4,9 @@
  * far (Arya and Mount, 1993). Neighbours in the tree are searched for one after the other, and
  * find their nodes in the cache. */
 /* scalar: each step depends on the node of the one before, and on what was found */
-#include "baseline.h"
+#include "halves.h"
 
 enum { LEAF = 8 };
-
-struct point {
-  real at[2];
-  int64_t name;
-};
 
 struct tree {
   struct point *points;
@@ -25,41 +20,6 @@ struct found { /* the nearest ones so far, ascending */
   integer *names;
   int64_t k, count;
 };
-
-static inline bool before(const struct point *a, const struct point *b, int axis) {
-  return a->at[axis] < b->at[axis];
-}
-
-static inline void swap(struct point *a, struct point *b) {
-  const struct point c = *a;
-  *a = *b;
-  *b = c;
-}
-
-/* The point in the middle gets the coordinate that it would have if all were sorted; none
- * behind it has a lesser one, none before it a greater one. */
-static void halve(struct point *points, int64_t n, int64_t middle, int axis) {
-  int64_t low = 0, high = n - 1;
-  while (low < high) {
-    struct point *const centre = &points[low + (high - low) / 2];
-    if (before(centre, &points[low], axis)) swap(centre, &points[low]);
-    if (before(&points[high], centre, axis)) swap(centre, &points[high]);
-    if (before(centre, &points[low], axis)) swap(centre, &points[low]);
-    const struct point pivot = *centre;
-    int64_t i = low, j = high;
-    while (i <= j) {
-      while (before(&points[i], &pivot, axis)) i++;
-      while (before(&pivot, &points[j], axis)) j--;
-      if (i <= j) swap(&points[i++], &points[j--]);
-    }
-    if (middle <= j)
-      high = j;
-    else if (middle >= i)
-      low = i;
-    else
-      return;
-  }
-}
 
 /* The first point of node number k of a level. */
 static int64_t first_of(const struct tree *t, int level, int64_t k) {
