@@ -98,7 +98,7 @@ class Short(NativeTest):
             "+ INT\nCONST SEGDES 20000000\n+_REDUCE INT\nRET\n", encoding="ascii")
         command = [VINTERP, "-O", "prog.vcode"]
         results = set()
-        for _ in range(60):
+        for _ in range(400):
             results.add(subprocess.run(command, cwd=self.here, env=self.environment, check=True,
                                        capture_output=True, text=True, timeout=60).stdout)
             if list(self.kept.glob("*.so")):

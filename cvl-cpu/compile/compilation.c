@@ -220,7 +220,7 @@ double compile_clock(void) {
 void compilation_leave(struct compiled_code *code) {
   struct compilation *x = code->compilation;
   const struct compile_cache *c = code->cache;
-  code->spent += compile_clock() - x->begun;
+  if (code->unasked) code->spent += compile_clock() - x->begun; /* nobody else measures it */
   if (--x->members > 0) return;
   child_end(x->process);
   cache_end_scratch(c->directory, x->scratch, x->scratch_name);

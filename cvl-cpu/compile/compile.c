@@ -180,18 +180,6 @@ struct compiled_code *compiled_retain(struct compiled_code *code) {
   return code;
 }
 
-/* Waits for a compilation that is owed, but no longer than earlier processes have spent: what is
- * not ready by then makes that more. */
-static void await_owed(struct compiled_code *code) {
-  const double begun = compile_clock();
-  if (code->spent_before < COMPILE_OWED || code->spent_before > COMPILE_HOPELESS) return;
-  while (code->state == COMPILING && !compile_asked_to_end(code->cache) &&
-         compile_clock() - begun < code->spent_before) {
-    compilation_look(code->cache, code->compilation, false);
-    if (code->state == COMPILING) child_pause_briefly();
-  }
-}
-
 static bool compile_is_in(const struct compiled_code *code, enum code_state state) {
   compile_lock(code);
   const bool is = code->state == state;
@@ -243,14 +231,28 @@ void *compiled_function(const struct compiled_code *code, const char *name) {
   return dlsym(code->library, whole);
 }
 
-double compiled_spent_before(const struct compiled_code *code) {
-  return code->spent_before; /* it does not change */
+bool compiled_owed(const struct compiled_code *code) {
+  return code->spent_before >= COMPILE_OWED(code->length); /* neither changes */
 }
 
 void compiled_spent(struct compiled_code *code, double seconds) {
   compile_lock(code);
   code->spent += seconds;
   compile_unlock(code);
+}
+
+/* Waits for a compilation that is owed, but no longer than earlier processes have spent: the
+ * waiting in vain makes that more. */
+static void await_owed(struct compiled_code *code) {
+  const double begun = compile_clock();
+  const double hopeless = COMPILE_HOPELESS * COMPILE_OWED(code->length);
+  if (!compiled_owed(code) || code->spent_before > hopeless) return;
+  while (code->state == COMPILING && !compile_asked_to_end(code->cache) &&
+         compile_clock() - begun < code->spent_before) {
+    compilation_look(code->cache, code->compilation, false);
+    if (code->state == COMPILING) child_pause_briefly();
+  }
+  code->spent += compile_clock() - begun;
 }
 
 static void compile_leave(struct compiled_code *code) {

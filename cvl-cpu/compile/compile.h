@@ -40,11 +40,11 @@ enum {
   /* Beside a running program, a text of at least so many bytes has a file of its own. */
   COMPILE_TOGETHER = 16 << 10
 };
-/* In seconds: the compilation of a code without which earlier processes have spent so long is
- * waited for before the code is freed, as long as they have spent; not if that is as much as no
- * compiler takes. */
-#define COMPILE_OWED     0.25
-#define COMPILE_HOPELESS 20.0
+/* A code is owed if earlier processes have spent more seconds without it than a compiler takes for
+ * so many bytes. Its compilation is waited for before the code is freed, as long as they have
+ * spent; not if that is many times as much. */
+#define COMPILE_OWED(bytes) (2.0 + (double)(bytes) / 25e3)
+#define COMPILE_HOPELESS    10
 
 struct compile_cache;
 struct ahead;
@@ -90,8 +90,8 @@ bool compiled_awaited(struct compiled_code *);
 /* Returns a function of the code, which must be ready, by its name without the prefix. NULL if
  * there is none. */
 void *compiled_function(const struct compiled_code *, const char *name);
-/* Returns the seconds that earlier processes have spent without the code, as they have said. */
-double compiled_spent_before(const struct compiled_code *);
+/* Whether the code is owed: it is to be compiled even if this process will not spend as much. */
+bool compiled_owed(const struct compiled_code *);
 /* Adds seconds that this process has spent because the code was not there. */
 void compiled_spent(struct compiled_code *, double seconds);
 /* Frees the code. Ends its compilation if nobody else wants it, unless it is owed, or unloads the

@@ -96,8 +96,7 @@ void compilation_start(struct compile_cache *, struct compilation *, struct comp
  * compiled alone. */
 void compilation_look(struct compile_cache *, struct compilation *, bool wait);
 double compile_clock(void);
-/* Takes a code out of its compilation, which ends if this was the last. The time that it took
- * was spent for nothing. */
+/* Takes a code out of its compilation, which ends if this was the last. */
 void compilation_leave(struct compiled_code *);
 
 #endif

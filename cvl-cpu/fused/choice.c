@@ -108,7 +108,7 @@ bool fused_choose(struct cvl_kernel *k) {
     }
   }
   if (choice->stage == CHOICE_MISSING &&
-      spent + fused_compiled_spent_before(k->compiled) >= compile_after)
+      (spent >= compile_after || fused_compiled_owed(k->compiled)))
     choice->stage = CHOICE_STARTED;
   if (choice->stage == CHOICE_STARTED) {
     if (fused_compiled_ready(k->compiled)) {

@@ -288,8 +288,8 @@ bool fused_compiled_unasked(const struct fused_compiled *f) {
   return compiled_unasked(f->code);
 }
 
-double fused_compiled_spent_before(const struct fused_compiled *f) {
-  return compiled_spent_before(f->code);
+bool fused_compiled_owed(const struct fused_compiled *f) {
+  return compiled_owed(f->code);
 }
 
 void fused_compiled_spent(struct fused_compiled *f, double seconds) {

@@ -20,7 +20,7 @@ struct cvl_procedure_code {
 };
 
 struct cvl_procedure_code *procedure_prepare(struct cvl_context *c, const char *text,
-                                             uint64_t length, double *spent) {
+                                             uint64_t length, bool *owed) {
   char prefix[FUSED_NAME_MAX];
   if (!c->compile_cache) return NULL;
   struct cvl_procedure_code *code = heap_alloc(c->heap, sizeof *code);
@@ -30,7 +30,7 @@ struct cvl_procedure_code *procedure_prepare(struct cvl_context *c, const char *
   code->code = compile_file(c->compile_cache, prefix, text, length);
   if (code->code) {
     procedure_watch_new(c);
-    *spent = compiled_spent_before(code->code);
+    *owed = compiled_owed(code->code);
     return code;
   }
   heap_free(c->heap, code, sizeof *code);

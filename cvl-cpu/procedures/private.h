@@ -18,7 +18,7 @@
 /* ---- code.c ---- */
 
 struct cvl_procedure_code *procedure_prepare(struct cvl_context *, const char *text,
-                                             uint64_t length, double *spent);
+                                             uint64_t length, bool *owed);
 void procedure_discard(struct cvl_context *, struct cvl_procedure_code *, double spent);
 bool procedure_ready(struct cvl_context *, struct cvl_procedure_code *,
                      enum cvl_procedure_wish);

@@ -62,8 +62,8 @@ static struct cvl_procedure_code *made_code(struct cvl_context *c, const char *m
   struct arena a;
   arena_init(&a, &heap);
   const char *text = made_text(&a, more);
-  double spent;
-  struct cvl_procedure_code *code = cpu->procedures->prepare(c, text, strlen(text), &spent);
+  bool owed;
+  struct cvl_procedure_code *code = cpu->procedures->prepare(c, text, strlen(text), &owed);
   arena_free(&a);
   return code;
 }

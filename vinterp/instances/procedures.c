@@ -34,7 +34,7 @@ struct program_procedures {
   struct arena arena;
   struct procedures all;
   struct cvl_procedure_code *code;
-  double spent_before; /* seconds in batch calls of earlier processes, without the code */
+  bool owed; /* the code, for batch calls of earlier processes */
   _Atomic int stage; /* enum procedures_stage */
 };
 
@@ -119,8 +119,7 @@ static bool procedures_print(struct machine *m, struct program_procedures *p) {
 
 static void print_and_prepare(struct machine *m, struct program_procedures *p) {
   if (procedures_print(m, p))
-    p->code =
-        table_of(m)->prepare(m->context, p->all.text, p->all.length, &p->spent_before);
+    p->code = table_of(m)->prepare(m->context, p->all.text, p->all.length, &p->owed);
   atomic_store(&p->stage, p->code ? STAGE_PRINTED : STAGE_NONE);
   if (!p->code) arena_free(&p->arena);
 }
@@ -134,8 +133,8 @@ static bool does_not_measure(const struct machine *m) {
 
 static enum cvl_procedure_wish procedures_wish(const struct machine *m) {
   if (m->options.procedures == MACHINE_PROCEDURES_ALWAYS) return CVL_PROCEDURES_WAIT;
-  const double spent = m->procedures->spent_before + procedure_calls_spent(m);
-  const bool pays = does_not_measure(m) || spent >= compile_after;
+  const bool pays = does_not_measure(m) || m->procedures->owed ||
+                    procedure_calls_spent(m) >= compile_after;
   return pays ? CVL_PROCEDURES_COMPILE : CVL_PROCEDURES_LOOK;
 }
 

@@ -10,8 +10,8 @@
  * Printing and compiling the procedures of a program takes a while. They are printed once batch
  * calls have taken some milliseconds, or one that will is about to begin. What has been
  * compiled before is then used at once. Otherwise the compiler begins, in the background, when
- * batch calls have taken about as long as it does, those of earlier processes included, as for
- * superoperators (cvl-cpu/fused/choice.h).
+ * batch calls have taken about as long as it does, as for superoperators
+ * (cvl-cpu/fused/choice.h), or at once if earlier processes have spent more without it.
  */
 #ifndef RAVEL_VINTERP_PROCEDURES_H
 #define RAVEL_VINTERP_PROCEDURES_H

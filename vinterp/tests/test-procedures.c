@@ -302,9 +302,9 @@ static struct {
 static char no_code;
 
 static struct cvl_procedure_code *table_prepare(struct cvl_context *c, const char *text,
-                                                uint64_t length, double *spent) {
+                                                uint64_t length, bool *owed) {
   (void)c, (void)text, (void)length;
-  *spent = 0;
+  *owed = false;
   table.prepared++;
   return (struct cvl_procedure_code *)(void *)&no_code;
 }
