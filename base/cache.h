@@ -49,9 +49,9 @@ int cache_link(int directory, const char *name, const char *file);
  * name was not made by cache_link. */
 bool cache_linked(int directory, const char *name, char *file, size_t size);
 
-/* Keeps a number, at least 0, under a name of its own, in one step: a link to nothing. It may get
- * lost, since nothing waits for the disk. Returns 0 or an errno. cache_number returns what was
- * kept; 0: nothing. */
+/* Keeps a number, at least 0, under a name of its own, in one step: a link to nothing. It may
+ * get lost, since nothing waits for the disk. Returns 0 or an errno. cache_number returns what
+ * was kept; 0: nothing. */
 int cache_keep_number(int directory, const char *name, double number);
 double cache_number(int directory, const char *name);
 

@@ -31,8 +31,11 @@ static inline void pause_briefly(void) {
   __asm__ volatile("yield");
 #endif
 }
-/* Nanoseconds of a clock that only goes on. */
+/* Nanoseconds of a clock that only goes on; seconds of it. */
 uint64_t pool_clock(void);
+static inline double clock_seconds(void) {
+  return 1e-9 * (double)pool_clock();
+}
 /* Opens a pool. threads: 0 means processors_available (base/processors.h). spin: how often an
  * idle thread looks for work before it sleeps. wake_after: how long the caller works alone, in
  * one loop or several, before it wakes threads that sleep; in microseconds. NULL: no memory or

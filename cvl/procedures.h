@@ -47,8 +47,8 @@ struct cvl_procedures {
    * without a fault, if it will never be native code: there is no compiler, nothing is to be
    * compiled, or there is no memory. Compiles nothing yet. *owed: earlier processes
    * have spent so long without the code that it should be compiled at once. */
-  struct cvl_procedure_code *(*prepare)(struct cvl_context *, const char *text,
-                                        uint64_t length, bool *owed);
+  struct cvl_procedure_code *(*prepare)(struct cvl_context *, const char *text, uint64_t length,
+                                        bool *owed);
   /* spent: the seconds that this process has spent in calls, because the code was not there. */
   void (*discard)(struct cvl_context *, struct cvl_procedure_code *, double spent);
   /* Whether the code is there. Where superoperators are compiled only if the caller waits for

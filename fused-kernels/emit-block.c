@@ -136,9 +136,9 @@ enum pass {
   PASS_FLAGS  /* everything, also that */
 };
 
-/* vV = the element that a gather reads where a flag is T; 0 where it is F. The very first one is
- * read where that, or the index, is wrong: by masks, of which gcc 12 makes vectors. Where a load
- * is behind a condition it makes none. */
+/* vV = the element that a gather reads where a flag is T; 0 where it is F. The very first one
+ * is read where that, or the index, is wrong: by masks, of which gcc 12 makes vectors. Where a
+ * load is behind a condition it makes none. */
 static void emit_block_flagged(const struct block *b, uint32_t k, enum pass pass,
                                const char *base, const char *limit) {
   const struct superop_node *node = &b->op->nodes[k];
@@ -152,8 +152,8 @@ static void emit_block_flagged(const struct block *b, uint32_t k, enum pass pass
     fprintf(b->out, "    fault%u = !ok%u && i < fault%u ? i : fault%u;\n", k, k, k, k);
   if (node->checked && pass != PASS_FLAGS)
     fprintf(b->out, "    wrong |= (uint64_t)~ok%u;\n", k);
-  fprintf(b->out, "    const %s v%u = on%u ? from%u[(%s(uint64_t)v%u) & (uint64_t)(on%u", type, v,
-          k, v, base, index, k);
+  fprintf(b->out, "    const %s v%u = on%u ? from%u[(%s(uint64_t)v%u) & (uint64_t)(on%u", type,
+          v, k, v, base, index, k);
   if (node->checked) fprintf(b->out, " & ok%u", k);
   fprintf(b->out, ")] : (%s)0;\n", type);
 }

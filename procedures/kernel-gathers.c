@@ -66,7 +66,8 @@ static void print_by_masks(const struct kernel_text *x, const struct kernel_stat
   put(x->out, " + (uint64_t)v$0) & (uint64_t)(on$1", s->operands[0], s->value);
   if (s->checked) put(x->out, " & ok$0", s->value);
   fputs(may_have_failed(x) ? " & -fine);\n" : ");\n", x->out);
-  put_with(x->out, statement_type(s), "const $w v$0 = on$0 ? from$0[at$0] : ($w)0;\n", s->value);
+  put_with(x->out, statement_type(s), "const $w v$0 = on$0 ? from$0[at$0] : ($w)0;\n",
+           s->value);
 }
 
 static void print_indexed(const struct kernel_text *x, const struct kernel_statement *s,

@@ -1,7 +1,8 @@
 /* kernel-results.c - statements that write results: stores, scans, reductions and packs.
  *
  * Sums of FLOATs, whose order the tree fixes, are computed a block of positions at a time:
- * whole rows of it in the lanes of the tree. So are the greatest and least, in any order. Packs pack a block at a time.
+ * whole rows of it in the lanes of the tree. So are the greatest and least, in any order. Packs
+ * pack a block at a time.
  */
 #include "procedures/kernel-text.h"
 

@@ -43,8 +43,8 @@ enum kernel_level level_of(const struct kernel_text *, const struct kernel_state
 bool may_fail(const struct kernel_statement *);
 /* Whether a statement collects a block of elements, then combines, or packs, all of them. */
 bool in_blocks(const struct kernel_text *, const struct kernel_statement *);
-/* Whether it is the greatest or least FLOAT, for which any order is right, but no compiler knows
- * that. */
+/* Whether it is the greatest or least FLOAT, for which any order is right, but no compiler
+ * knows that. */
 bool is_extreme(const struct kernel_statement *);
 /* Whether its elements go into the lanes of the tree: a sum, or that. */
 bool in_lanes(const struct kernel_text *, const struct kernel_statement *);

@@ -1,5 +1,5 @@
-/* halves.h - points in the plane, cut in halves by one coordinate (quickselect): the levels of a
- * k-d tree. */
+/* halves.h - points in the plane, cut in halves by one coordinate (quickselect): the levels of
+ * a k-d tree. */
 #ifndef RAVEL_BENCH_HALVES_H
 #define RAVEL_BENCH_HALVES_H
 #include "baseline.h"

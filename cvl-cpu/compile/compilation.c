@@ -6,13 +6,13 @@
 #include "base/cache.h"
 #include "base/text.h"
 #include "cvl-cpu/compile/child.h"
+#include "cvl-cpu/cpu.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 /* ---- its codes ---- */
@@ -144,7 +144,7 @@ static int open_source(const struct compile_cache *c, const struct compilation *
 static bool start_compiler(const struct compile_cache *c, struct compilation *x) {
   const int source = open_source(c, x);
   if (source < 0) return false;
-  x->begun = compile_clock();
+  x->begun = clock_seconds();
   const int error =
       compiler_start(&c->compiler, c->heap, &x->process, x->scratch, source, !c->waits);
   close(source);
@@ -210,17 +210,11 @@ void compilation_look(struct compile_cache *c, struct compilation *x, bool wait)
   if (ended) compilation_finish(c, x, WIFEXITED(status) && WEXITSTATUS(status) == 0);
 }
 
-double compile_clock(void) {
-  struct timespec t;
-  clock_gettime(CLOCK_MONOTONIC, &t);
-  return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
 /* A compilation goes on if other codes need it. */
 void compilation_leave(struct compiled_code *code) {
   struct compilation *x = code->compilation;
   const struct compile_cache *c = code->cache;
-  if (code->unasked) code->spent += compile_clock() - x->begun; /* nobody else measures it */
+  if (code->unasked) code->spent += clock_seconds() - x->begun; /* nobody else measures it */
   if (--x->members > 0) return;
   child_end(x->process);
   cache_end_scratch(c->directory, x->scratch, x->scratch_name);

@@ -3,6 +3,7 @@
 
 #include "cvl-cpu/compile/ahead.h"
 #include "cvl-cpu/compile/child.h"
+#include "cvl-cpu/cpu.h"
 
 #include <dlfcn.h>
 #include <stdio.h>
@@ -231,8 +232,13 @@ void *compiled_function(const struct compiled_code *code, const char *name) {
   return dlsym(code->library, whole);
 }
 
+/* Seconds that no compiler takes for the text of a code. */
+static double owed_after(const struct compiled_code *code) {
+  return 2 + (double)code->length / 25e3;
+}
+
 bool compiled_owed(const struct compiled_code *code) {
-  return code->spent_before >= COMPILE_OWED(code->length); /* neither changes */
+  return code->spent_before >= owed_after(code); /* neither changes */
 }
 
 void compiled_spent(struct compiled_code *code, double seconds) {
@@ -241,18 +247,18 @@ void compiled_spent(struct compiled_code *code, double seconds) {
   compile_unlock(code);
 }
 
-/* Waits for a compilation that is owed, but no longer than earlier processes have spent: the
- * waiting in vain makes that more. */
+/* Waits for a compilation that is owed, but no longer than earlier processes have spent:
+ * waiting in vain makes that more. Not if it is many times what a compiler takes. */
 static void await_owed(struct compiled_code *code) {
-  const double begun = compile_clock();
-  const double hopeless = COMPILE_HOPELESS * COMPILE_OWED(code->length);
-  if (!compiled_owed(code) || code->spent_before > hopeless) return;
+  enum { HOPELESS = 10 };
+  const double begun = clock_seconds();
+  if (!compiled_owed(code) || code->spent_before > HOPELESS * owed_after(code)) return;
   while (code->state == COMPILING && !compile_asked_to_end(code->cache) &&
-         compile_clock() - begun < code->spent_before) {
+         clock_seconds() - begun < code->spent_before) {
     compilation_look(code->cache, code->compilation, false);
     if (code->state == COMPILING) child_pause_briefly();
   }
-  code->spent += compile_clock() - begun;
+  code->spent += clock_seconds() - begun;
 }
 
 static void compile_leave(struct compiled_code *code) {

@@ -40,11 +40,6 @@ enum {
   /* Beside a running program, a text of at least so many bytes has a file of its own. */
   COMPILE_TOGETHER = 16 << 10
 };
-/* A code is owed if earlier processes have spent more seconds without it than a compiler takes for
- * so many bytes. Its compilation is waited for before the code is freed, as long as they have
- * spent; not if that is many times as much. */
-#define COMPILE_OWED(bytes) (2.0 + (double)(bytes) / 25e3)
-#define COMPILE_HOPELESS    10
 
 struct compile_cache;
 struct ahead;
@@ -90,12 +85,13 @@ bool compiled_awaited(struct compiled_code *);
 /* Returns a function of the code, which must be ready, by its name without the prefix. NULL if
  * there is none. */
 void *compiled_function(const struct compiled_code *, const char *name);
-/* Whether the code is owed: it is to be compiled even if this process will not spend as much. */
+/* Whether the code is owed: earlier processes have spent more without it than a compiler takes.
+ * Then it is to be compiled even if this process will not spend as much. */
 bool compiled_owed(const struct compiled_code *);
 /* Adds seconds that this process has spent because the code was not there. */
 void compiled_spent(struct compiled_code *, double seconds);
-/* Frees the code. Ends its compilation if nobody else wants it, unless it is owed, or unloads the
- * library. */
+/* Frees the code. Ends its compilation if nobody else wants it, unless it is owed, or unloads
+ * the library. */
 void compiled_free(struct compiled_code *);
 
 #endif

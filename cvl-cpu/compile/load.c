@@ -124,7 +124,8 @@ void compile_load(struct compiled_code *code) {
   if (!compile_directory(c, false)) return;
   const bool linked = cache_linked(c->directory, code->name, file, sizeof file);
   compile_load_from(code, linked ? file : code->name);
-  if (code->state != READY) code->spent_before = cache_number(c->directory, spent_name(code).at);
+  if (code->state != READY)
+    code->spent_before = cache_number(c->directory, spent_name(code).at);
 }
 
 /* Spending less than that is not worth the link. */

@@ -22,8 +22,8 @@ enum { COMPILED_NAME = SHA256_DIGITS + 16 };
 struct compilation {
   uint32_t members; /* codes that the file is to have; 0: no compilation is under way */
   pid_t process;
-  double begun; /* seconds of compile_clock */
-  int scratch; /* the directory that the compiler writes into */
+  double begun; /* clock_seconds */
+  int scratch;  /* the directory that the compiler writes into */
   char scratch_name[NAME_MAX + 1];
   char file[COMPILED_NAME];
 };
@@ -59,7 +59,7 @@ struct compiled_code {
   bool unasked;                    /* counted in cache->unasked */
   bool wanted;                     /* its compilation may begin, together with others */
   struct compilation *compilation; /* in state COMPILING */
-  double spent_before, spent; /* without it: by earlier processes, by this one */
+  double spent_before, spent;      /* without it: by earlier processes, by this one */
   /* in state READY, unless compiled ahead of time: the library of the file `from` */
   void *library;
   char from[COMPILED_NAME]; /* a file in the directory; the name of the code is there too */
@@ -95,7 +95,6 @@ void compilation_start(struct compile_cache *, struct compilation *, struct comp
  * READY, or have FAILED. If the compiler has failed for several, they are WAITING to be
  * compiled alone. */
 void compilation_look(struct compile_cache *, struct compilation *, bool wait);
-double compile_clock(void);
 /* Takes a code out of its compilation, which ends if this was the last. */
 void compilation_leave(struct compiled_code *);
 

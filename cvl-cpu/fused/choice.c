@@ -2,7 +2,6 @@
 #include "cvl-cpu/fused/choice.h"
 
 #include <math.h>
-#include <time.h>
 
 #include "cvl-cpu/compile/compile.h"
 #include "cvl-cpu/fused/compiled.h"
@@ -137,9 +136,7 @@ bool fused_choice_open(struct cvl_kernel *k) {
 }
 
 double fused_clock(void) {
-  struct timespec t;
-  clock_gettime(CLOCK_MONOTONIC, &t);
-  return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+  return clock_seconds();
 }
 
 void fused_chosen(struct cvl_kernel *k, double seconds) {

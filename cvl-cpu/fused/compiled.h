@@ -27,7 +27,8 @@ bool fused_compiled_cached(const struct fused_compiled *);
 bool fused_compiled_ready(struct fused_compiled *);
 bool fused_compiled_failed(const struct fused_compiled *);
 bool fused_compiled_unasked(const struct fused_compiled *);
-/* Whether the functions are owed (compile/compile.h); adds seconds of evaluation without them. */
+/* Whether the functions are owed (compile/compile.h); adds seconds of evaluation without them.
+ */
 bool fused_compiled_owed(const struct fused_compiled *);
 void fused_compiled_spent(struct fused_compiled *, double seconds);
 /* Whether the function of a stage computes a node. */

@@ -178,8 +178,8 @@ Test(compile, a_compilation_that_was_left_was_spent_too) {
     compile_cache_free(cache);
     cr_expect_eq(heap.live, 0);
   }
-  snprintf(command, sizeof command, "ls -l %s | grep -q 'spent -> 0.01[4-9]\\|spent -> 0.0[2-9]'",
-           directory);
+  snprintf(command, sizeof command,
+           "ls -l %s | grep -q 'spent -> 0.01[4-9]\\|spent -> 0.0[2-9]'", directory);
   cr_expect_eq(system(command), 0, "twice 7 ms");
   snprintf(command, sizeof command, "rm -r %s", directory);
   cr_assert_eq(system(command), 0);
@@ -202,8 +202,8 @@ Test(compile, a_compiler_that_is_owed_and_does_not_end) {
     clock_gettime(CLOCK_MONOTONIC, &begun);
     cr_expect_not(short_process(directory, k == 0 ? 0 : 100, &owed));
     clock_gettime(CLOCK_MONOTONIC, &ended);
-    const double took = (double)(ended.tv_sec - begun.tv_sec) +
-                        1e-9 * (double)(ended.tv_nsec - begun.tv_nsec);
+    const double took =
+        (double)(ended.tv_sec - begun.tv_sec) + 1e-9 * (double)(ended.tv_nsec - begun.tv_nsec);
     cr_expect(owed && took >= 2 << k && took < 5 + (2 << k), "%d: %g", k, took);
   }
   const time_t begun = time(NULL);

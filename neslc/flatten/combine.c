@@ -25,12 +25,6 @@ void combining_refuse(struct flattener *f, const char *why) {
   if (!f->combining->refused) f->combining->refused = why;
 }
 
-/* Where flags hold or the arm being generated is not taken. */
-static ir_var unless_masked(struct flattener *f, ir_var flags) {
-  const ir_var mask = f->combining->mask;
-  return mask == NO_VAR ? flags : EMIT(f, OR, BOOL, EMIT(f, NOT, BOOL, mask), flags);
-}
-
 static bool same_location(const struct present *a, const struct present *b) {
   return a->source == b->source && a->offset == b->offset;
 }
@@ -45,7 +39,7 @@ void combining_check(struct flattener *f, ir_var flags, const char *text) {
   } else if (s->text && strcmp(s->text, text) != 0) {
     combining_refuse(f, "has checks of several kinds");
   }
-  const ir_var here = unless_masked(f, flags);
+  const ir_var here = masked_check(f, flags);
   if (s->good == NO_VAR) {
     s->good = here;
     s->text = text;
@@ -54,26 +48,6 @@ void combining_check(struct flattener *f, ir_var flags, const char *text) {
   }
   s->good = EMIT(f, AND, BOOL, s->good, here);
   if (!same_location(&s->at, &f->at)) s->at.source = NULL;
-}
-
-/* One arm, for the instances where `flags` hold. */
-static const struct rep *masked(struct flattener *f, struct context *c, const struct core *e,
-                                ir_var flags) {
-  const ir_var around = f->combining->mask;
-  f->combining->mask = around == NO_VAR ? flags : EMIT(f, AND, BOOL, around, flags);
-  const struct rep *r = flatten(f, c, e);
-  f->combining->mask = around;
-  return r;
-}
-
-const struct rep *combining_branches(struct flattener *f, struct context *c,
-                                     const struct core *e, const struct rep *condition) {
-  const ir_var flags = rep_each_scalar(f, c, condition);
-  const struct rep *left = masked(f, c, e->as.part.left, flags);
-  const struct rep *right = masked(f, c, e->as.part.right, EMIT(f, NOT, BOOL, flags));
-  if (type_is_flat(ground(f, e->type))) return select_each(f, c, condition, left, right);
-  combining_refuse(f, "chooses between sequences");
-  return left;
 }
 
 const struct rep *combining_call(struct flattener *f, struct context *c, const struct call *k,
@@ -186,7 +160,7 @@ static void generate_reduction(struct flattener *f, struct reduction *r) {
 static bool is_elementwise_reduction(struct flattener *f, struct reduction *r) {
   const size_t wanted = f->wanted.count, functions = f->functions.count,
                specialisations = f->specialisations.count;
-  r->state = (struct combining){.mask = NO_VAR, .good = NO_VAR};
+  r->state = (struct combining){.good = NO_VAR};
   r->made.first = (ir_var)f->kinds.count;
   f->combining = &r->state;
   struct flat_block *b = block_begin(f);

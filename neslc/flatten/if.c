@@ -142,6 +142,10 @@ static const struct rep *masked_branches(struct flattener *f, struct context *c,
   const ir_var flags = rep_each_scalar(f, c, condition);
   const struct rep *left = masked_arm(f, c, e->as.part.left, flags);
   const struct rep *right = masked_arm(f, c, e->as.part.right, EMIT(f, NOT, BOOL, flags));
+  if (f->combining && !type_is_flat(ground(f, e->type))) {
+    combining_refuse(f, "chooses between sequences");
+    return left;
+  }
   return select_each(f, c, condition, left, right);
 }
 
@@ -164,7 +168,7 @@ const struct rep *flatten_branches(struct flattener *f, struct context *c, const
   if (condition->shared && known_bool(f, condition->v, &taken)) {
     return flatten(f, c, taken ? e->as.part.left : e->as.part.right);
   }
-  if (f->combining) return combining_branches(f, c, e, condition);
+  if (f->combining) return masked_branches(f, c, e, condition);
   unsigned budget = SIMPLE_NODES;
   if (is_simple(f, e->as.part.left, &budget) && is_simple(f, e->as.part.right, &budget)) {
     const struct rep *left = flatten(f, c, e->as.part.left);

@@ -165,7 +165,6 @@ struct present {
  * included, and what it checks becomes a flag. */
 struct combining {
   const char *refused;  /* why this cannot be: it "..."; or NULL */
-  ir_var mask;          /* where the arm being generated is taken; NO_VAR: everywhere */
   ir_var good;          /* where all checks hold; NO_VAR: there are none */
   const char *text;     /* of the checks */
   struct present at;    /* the first check, or the call if there are several */
@@ -633,8 +632,6 @@ const struct rep *flatten_combination(struct flattener *, struct context *,
 /* Within the function of a combination: */
 void combining_refuse(struct flattener *, const char *why);
 void combining_check(struct flattener *, ir_var flags, const char *text);
-const struct rep *combining_branches(struct flattener *, struct context *, const struct core *,
-                                     const struct rep *condition);
 const struct rep *combining_call(struct flattener *, struct context *, const struct call *,
                                  const struct traits *);
 

@@ -157,8 +157,7 @@ static ir_var absolute_index(struct flattener *f, const struct gather *g) {
 static ir_var gather_scalars(struct flattener *f, enum type_word word, ir_var v,
                              const struct gather *g) {
   if (g->flagged)
-    return emit(f, OPC_BFPERMUTE, word, 5,
-                (ir_var[]){v, g->index, g->flags, g->from, g->to});
+    return emit(f, OPC_BFPERMUTE, word, 5, (ir_var[]){v, g->index, g->flags, g->from, g->to});
   return emit(f, OPC_BPERMUTE, word, 4, (ir_var[]){v, g->index, g->from, g->to});
 }
 

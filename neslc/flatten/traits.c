@@ -134,7 +134,8 @@ struct simplicity {
   unsigned *budget;
   /* Of sequences that may be taken, and what may fail, too; NULL: neither. */
   unsigned *elements;
-  bool called; /* the expression is of a body that is called: nothing is known of its variables */
+  bool called; /* the expression is of a body that is called: nothing is known of its variables
+                */
 };
 
 static bool scalars_only(const struct simplicity *s, struct type *type) {
@@ -213,7 +214,8 @@ static bool affords_function(const struct simplicity *s, const struct primitive_
 static bool simple_primitive(const struct simplicity *s, const struct primitive_info *p) {
   const bool scalar = p->group == PRIMITIVE_SCALAR || p == primitive_info(PRIM_NEGATE);
   const bool fine = !p->may_fail || (s->elements && !s->f->options->unchecked);
-  return scalar && fine && p->effect == PRIMITIVE_FREE && (!s->elements || affords_function(s, p));
+  return scalar && fine && p->effect == PRIMITIVE_FREE &&
+         (!s->elements || affords_function(s, p));
 }
 
 static bool simple_apply(const struct simplicity *s, const struct core *e) {

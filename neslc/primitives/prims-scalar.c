@@ -38,35 +38,20 @@ static const struct rep *apply_opcode(struct flattener *f, const struct context 
   return rep_scalar(f, result, emit(f, op, word, x->count, v), shared);
 }
 
-/* Division of INTs under a mask, where a divisor may be 0: there it becomes 1, and the check
- * fails where the mask is T. */
-static const struct rep *divide_masked(struct flattener *f, const struct context *c,
-                                       enum opcode op, const struct scalars *x) {
-  ir_var v[2] = {rep_each_scalar(f, c, x->part[0]), rep_each_scalar(f, c, x->part[1])};
-  const ir_var good = EMIT(f, NE, INT, v[1], each_int(f, c, 0));
-  emit_check(f, good, check_text(op == OPC_DIV ? CHECK_DIV : CHECK_REM));
-  v[1] = EMIT(f, SELECT, INT, good, v[1], each_int(f, c, 1));
-  return rep_scalar(f, TW_INT, emit(f, op, TW_INT, 2, v), false);
-}
-
-/* Division of INTs within a combination, where it must not fail: a divisor of 0 becomes 1, and
- * the check fails. */
+/* Division of INTs under a mask, or within a combination, where it must not fail: a divisor of
+ * 0 becomes 1, and the check fails. */
 static const struct rep *divide_each(struct flattener *f, const struct context *c,
                                      enum opcode op, const struct scalars *x, bool safe) {
   ir_var v[2] = {rep_each_scalar(f, c, x->part[0]), rep_each_scalar(f, c, x->part[1])};
   if (!safe && f->options->unchecked) {
-    combining_refuse(f, "may fail"); /* there are no checks */
+    combining_refuse(f, "may fail"); /* there are no checks, and no masks */
   } else if (!safe) {
-    const struct rep zero = {
-        .kind = REP_SCALAR, .word = TW_INT, .shared = true, .v = emit_int(f, 0)};
-    const struct rep one = {
-        .kind = REP_SCALAR, .word = TW_INT, .shared = true, .v = emit_int(f, 1)};
-    const ir_var good = EMIT(f, NE, INT, v[1], rep_each_scalar(f, c, &zero));
-    combining_check(f, good, check_text(op == OPC_DIV ? CHECK_DIV : CHECK_REM));
-    v[1] = EMIT(f, SELECT, INT, good, v[1], rep_each_scalar(f, c, &one));
+    const ir_var good = EMIT(f, NE, INT, v[1], each_int(f, c, 0));
+    emit_check(f, good, check_text(op == OPC_DIV ? CHECK_DIV : CHECK_REM));
+    v[1] = EMIT(f, SELECT, INT, good, v[1], each_int(f, c, 1));
   }
   const ir_var r = emit(f, op, TW_INT, 2, v);
-  *array_push(f->arena, &f->combining->proven) = r;
+  if (f->combining) *array_push(f->arena, &f->combining->proven) = r;
   return rep_scalar(f, TW_INT, r, false);
 }
 
@@ -85,8 +70,8 @@ static const struct rep *emit_divide(struct flattener *f, const struct context *
     const struct rep *zero = rep_scalar(f, word, emit_zero(f, word), true);
     emit_check(f, emit(f, OPC_NE, word, 2, (ir_var[]){y, rep_each_scalar(f, c, zero)}), text);
   }
-  if (f->combining && word == TW_INT) return divide_each(f, c, op, x, safe);
-  if (f->mask != NO_VAR && word == TW_INT && !safe) return divide_masked(f, c, op, x);
+  if (word == TW_INT && (f->combining || (f->mask != NO_VAR && !safe)))
+    return divide_each(f, c, op, x, safe);
   const struct rep *r = apply_opcode(f, c, op, word, word, x, !safe);
   if (!safe && word == TW_INT) *array_push(f->arena, &f->wanted) = r->v;
   return r;

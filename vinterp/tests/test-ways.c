@@ -271,8 +271,8 @@ static struct {
   bool is_ready, gives_up;
   double seconds, operation_seconds; /* of native code; of an operation of the back end */
   struct cvl_procedure_time time;    /* as it is said */
-  bool owed;    /* the code, for what earlier processes have spent */
-  double spent; /* what this one has */
+  bool owed;                         /* the code, for what earlier processes have spent */
+  double spent;                      /* what this one has */
 } table;
 static double now;
 static bool clock_is_ours;
