@@ -51,6 +51,7 @@ static struct cvl_context *cpu_open(const struct cvl_options *options, const cha
   c->tuning = tuning_complete(options->tuning, 0);
   c->int_elem = options->int_elem;
   c->stop = options->stop;
+  c->measures = options->measure;
   c->float_elem = options->float_elem;
   c->kernels = cpu_kernels_choose();
   if (!c->kernels) {
@@ -225,8 +226,9 @@ static const struct cvl_sharing sharing = {cpu_import, cpu_export};
 static const struct cvl_generators generators = {cpu_generate, cpu_generate_segdes};
 static const struct cvl_slices slices = {cvl_cpu_slice, cpu_allocate, cvl_cpu_fill,
                                          cpu_concatenate};
-static const struct cvl_procedures procedures = {
-    procedure_prepare, procedure_discard, procedure_ready, procedure_suits, procedure_run};
+static const struct cvl_procedures procedures = {procedure_prepare, procedure_discard,
+                                                 procedure_ready,   procedure_suits,
+                                                 procedure_run,     procedure_spans};
 static const struct cvl_tiles tiles = {cpu_scan_totals, cpu_scan_tiles, cpu_run_tiles};
 
 const struct cvl_backend cvl_cpu_backend = {

@@ -163,7 +163,8 @@ struct cvl_options {
   /* a file of superoperators compiled ahead of time, by fcodeopt --emit-cpu or --emit-cuda;
    * NULL: none */
   const char *kernels;
-  /* whether times of cvl_statistics are wanted, at some cost; without it they may be 0 */
+  /* whether times of cvl_statistics and spans of procedures are wanted, at some cost; without
+   * it times may be 0, and there may be no spans */
   bool measure;
   /* ends operations with CVL_E_STOPPED, soon, however long they are; a device first completes
    * the work that it has been given */
@@ -207,7 +208,7 @@ struct cvl_statistics {
   uint64_t sent_bytes;  /* bytes sent in both */
 };
 
-enum { CVL_VERSION = 18 };
+enum { CVL_VERSION = 19 };
 
 /* The functions of a back end. Those at the end are optional. */
 struct cvl_backend {

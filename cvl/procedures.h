@@ -37,6 +37,13 @@ struct cvl_procedure_time {
   double most;     /* it gives up soon after that; 0: it may take any time */
 };
 
+/* What a thread did in a batch call, without a break. */
+struct cvl_procedure_span {
+  unsigned thread;    /* 0: the caller's */
+  uint64_t instances; /* 0: a part of the work of one that another thread has begun */
+  double begin, end;  /* seconds of stop_clock (base/stop.h) */
+};
+
 /* What `ready` does if the code is not there: nothing; it begins the compilation; it compiles
  * and waits for the end, unless the context is asked to end. */
 enum cvl_procedure_wish { CVL_PROCEDURES_LOOK, CVL_PROCEDURES_COMPILE, CVL_PROCEDURES_WAIT };
@@ -65,6 +72,10 @@ struct cvl_procedures {
   bool (*run)(struct cvl_context *, uint64_t site, struct cvl_procedure_code *,
               const struct cvl_procedure *, struct cvl_procedure_time, uint64_t instances,
               const struct cvl_value *operands, struct cvl_value *results, bool *done);
+  /* Returns how many spans it has written: what threads did in the last call of `run`, one
+   * thread after the other, if the context was opened with `measure`. At most `most`, and some
+   * hundred of each thread. */
+  uint32_t (*spans)(struct cvl_context *, struct cvl_procedure_span *, uint32_t most);
 };
 
 #endif

@@ -16,6 +16,7 @@ import collection  # noqa: E402
 import published  # noqa: E402
 import report_change_over as change_over  # noqa: E402
 import report_papers as papers  # noqa: E402
+import report_time_line as time_line  # noqa: E402
 import switches  # noqa: E402
 
 RESULTS = HERE / "results.json"
@@ -165,3 +166,38 @@ class ChangeOver(unittest.TestCase):
             self.assertIn("threads: 1", drawn)
             with self.assertRaisesRegex(collection.BenchError, "no results of primes"):
                 change_over.drawing(change_over.Outcome(path), "primes")
+
+
+class TimeLine(unittest.TestCase):
+    @staticmethod
+    def event(category, thread, begin, duration):
+        return {"name": "F", "cat": category, "ph": "X", "tid": thread, "ts": begin, "dur": duration, "args": {}}
+
+    def bars(self, drawn):
+        """(x, y, width, colour) of each bar."""
+        return [(float(x), int(y), float(w), colour) for x, y, w, colour in re.findall(
+            r"<rect x='([\d.]+)' y='(\d+)' width='([\d.]+)' height='54' fill='(#\w+)'/>", drawn)]
+
+    def test_who_did_what(self):
+        """What is executed together is in the lanes of all threads, what native code executes in that of its
+        thread; neighbours are joined, and the call that they belong to is not drawn."""
+        events = [self.event("superoperator", 1, 0, 1000), self.event("elementwise", 1, 1001, 999),
+                  self.event("procedure", 1, 2000, 2000), self.event("instances", 1, 2000, 2000),
+                  self.event("instances", 2, 2000, 500), self.event("part of an instance", 2, 3000, 1000)]
+        drawn = self.bars(time_line.drawing(events, "T", 0))
+        scale = (time_line.WIDTH - time_line.LEFT - 20) / 4
+        colours = {kind: colour for kind, (_, colour) in time_line.KINDS.items()}
+        lanes = [time_line.TOP, time_line.TOP + time_line.LANE + time_line.GAP]
+        wanted = [("instances", 0, 2, 2), ("instances", 1, 2, 0.5), ("part of an instance", 1, 3, 1),
+                  ("together", 0, 0, 2), ("together", 1, 0, 2)]
+        self.assertEqual(drawn, [(round(time_line.LEFT + a * scale, 1), lanes[lane], round(d * scale, 1), colours[kind])
+                                 for kind, lane, a, d in wanted])
+
+    def test_the_last_milliseconds(self):
+        events = [self.event("superoperator", 1, 0, 5000), self.event("instances", 2, 5000, 1000)]
+        drawn = time_line.drawing(events, "T", 2)
+        half = round((time_line.WIDTH - time_line.LEFT - 20) / 2, 1)
+        self.assertEqual([b[2] for b in self.bars(drawn)], [half, half, half])
+        self.assertEqual(re.findall(r">([\d.]+ ms)<", drawn)[-1], "2 ms")
+        with self.assertRaisesRegex(collection.BenchError, "nothing was executed"):
+            time_line.drawing([], "T", 0)

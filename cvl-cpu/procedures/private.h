@@ -28,6 +28,12 @@ native_entry *procedure_native_entry(struct cvl_procedure_code *, const struct c
 
 /* ---- workers.c ---- */
 
+/* The first spans of a thread in a call, of a context that measures. */
+struct procedure_spans {
+  uint32_t count;
+  struct cvl_procedure_span of[256];
+};
+
 /* What one thread keeps between calls of native code. */
 struct procedure_worker {
   struct native_thread native;
@@ -35,6 +41,7 @@ struct procedure_worker {
   void *room; /* of ranking and sorting */
   uint64_t room_bytes;
   struct procedure_scheduler *scheduler; /* of the present call */
+  struct procedure_spans *spans; /* NULL: they are not wanted, or there was no memory */
   uintptr_t helps_above; /* a deeper frame that waits executes no other work meanwhile */
   pthread_t thread;  /* the thread to whose stack native.lowest belongs ... */
   bool stack_is_set; /* ... if it is set */
@@ -56,6 +63,9 @@ void procedure_workers_end(struct procedure_workers *, bool gave_up);
 void procedure_workers_free(struct cvl_context *);
 /* Prepares a worker for a call of native code by the calling thread. */
 void procedure_worker_begin(struct procedure_worker *);
+/* Notes what the worker has done since the time `begin` of pool_clock, if that is wanted. */
+void procedure_note_span(struct procedure_worker *, uint64_t instances, uint64_t begin);
+uint32_t procedure_spans(struct cvl_context *, struct cvl_procedure_span *, uint32_t most);
 /* Takes an empty buffer from the worker's pool, perhaps with room; NULL: no memory. Gives one
  * back. Only one thread at a time may use a worker. */
 struct native_pooled *procedure_take_buffer(struct procedure_worker *);

@@ -83,6 +83,7 @@ static void range_end(struct run *r, uint64_t range) {
 static void run_range(struct run *r, uint64_t range, unsigned worker) {
   struct procedure_worker *w = &r->workers->of[worker];
   const struct native_value *values = r->operands.values;
+  const uint64_t begin = r->c->measures ? pool_clock() : 0;
   r->owners[range] = worker;
   procedure_worker_begin(w);
   scheduler_adopt(&r->scheduler, w);
@@ -92,6 +93,7 @@ static void run_range(struct run *r, uint64_t range, unsigned worker) {
                     r->scratch + range * r->of->result_count);
     range_end(r, range);
   }
+  procedure_note_span(w, r->firsts[range + 1] - r->firsts[range], begin);
   if (!good) scheduler_stop(&r->scheduler);
 }
 

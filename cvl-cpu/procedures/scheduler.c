@@ -206,10 +206,13 @@ static void rest(struct procedure_scheduler *s) {
 void scheduler_help(struct procedure_scheduler *s, struct procedure_worker *w) {
   pthread_mutex_lock(&s->lock);
   while (s->ranges > 0 && !scheduler_stops(s)) {
-    if (!s->offered)
+    if (!s->offered) {
       await_change(s, true);
-    else if (run_part(s, w, s->offered) < SHORT_NS)
-      rest(s);
+      continue;
+    }
+    const uint64_t taken = run_part(s, w, s->offered);
+    procedure_note_span(w, 0, pool_clock() - taken);
+    if (taken < SHORT_NS) rest(s);
   }
   pthread_mutex_unlock(&s->lock);
 }

@@ -138,6 +138,36 @@ void procedure_give_buffer(struct procedure_worker *w, struct native_pooled *p) 
   w->native.free_buffers = p;
 }
 
+/* ---- spans ---- */
+
+/* Begins the lists of a new call. */
+static void begin_spans(struct procedure_workers *workers) {
+  for (unsigned i = 0; i < workers->count; i++) {
+    struct procedure_worker *w = &workers->of[i];
+    if (!w->spans) w->spans = memory_take_apart(w->c->memory, sizeof *w->spans);
+    if (w->spans) w->spans->count = 0;
+  }
+}
+
+void procedure_note_span(struct procedure_worker *w, uint64_t instances, uint64_t begin) {
+  struct procedure_spans *spans = w->spans;
+  if (!spans || spans->count == sizeof spans->of / sizeof spans->of[0]) return;
+  spans->of[spans->count++] =
+      (struct cvl_procedure_span){.thread = (unsigned)(w - w->c->workers->of),
+                                  .instances = instances,
+                                  .begin = (double)begin * 1e-9,
+                                  .end = clock_seconds()};
+}
+
+uint32_t procedure_spans(struct cvl_context *c, struct cvl_procedure_span *out, uint32_t most) {
+  uint32_t n = 0;
+  for (unsigned i = 0; c->workers && i < c->workers->count; i++) {
+    const struct procedure_spans *spans = c->workers->of[i].spans;
+    for (uint32_t k = 0; spans && k < spans->count && n < most; k++) out[n++] = spans->of[k];
+  }
+  return n;
+}
+
 /* ---- the workers of a context ---- */
 
 static size_t workers_bytes(unsigned count) {
@@ -178,7 +208,9 @@ struct procedure_workers *procedure_workers_begin(struct cvl_context *c) {
     c->workers = workers_new(c);
     if (c->workers) memory_set_spare(c->memory, workers_spare, c->workers);
   }
-  if (c->workers) pthread_mutex_lock(&c->workers->lock);
+  if (!c->workers) return NULL;
+  pthread_mutex_lock(&c->workers->lock);
+  if (c->measures) begin_spans(c->workers);
   return c->workers;
 }
 
@@ -195,7 +227,11 @@ void procedure_workers_free(struct cvl_context *c) {
   struct procedure_workers *workers = c->workers;
   if (!workers) return;
   memory_set_spare(c->memory, NULL, NULL);
-  for (unsigned i = 0; i < workers->count; i++) worker_free(&workers->of[i]);
+  for (unsigned i = 0; i < workers->count; i++) {
+    struct procedure_worker *w = &workers->of[i];
+    worker_free(w);
+    if (w->spans) memory_give_apart(c->memory, w->spans, sizeof *w->spans);
+  }
   pthread_mutex_destroy(&workers->lock);
   memory_give_apart(c->memory, workers, workers_bytes(workers->count));
   c->workers = NULL;

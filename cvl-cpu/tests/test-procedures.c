@@ -388,6 +388,58 @@ Test(procedures, threads_share_the_work_of_an_instance) {
   }
 }
 
+/* ---- what threads did ---- */
+
+/* Returns how many spans the last call has, whose instances are all of the call. The spans of a
+ * thread follow each other. */
+static uint32_t expect_spans(const struct made *m) {
+  static struct cvl_procedure_span spans[4000];
+  const uint32_t n = cpu->procedures->spans(m->c, spans, 4000);
+  uint64_t instances = 0;
+  for (uint32_t k = 0; k < n; k++) {
+    instances += spans[k].instances;
+    cr_expect_leq(spans[k].begin, spans[k].end);
+    if (k > 0 && spans[k].thread == spans[k - 1].thread)
+      cr_expect_geq(spans[k].begin, spans[k - 1].end);
+  }
+  cr_expect_eq(instances, rows.count);
+  return n;
+}
+
+Test(procedures, a_context_that_measures_knows_what_threads_did) {
+  struct made m = made_with((struct cvl_options){.threads = 2, .measure = true});
+  struct cvl_value results[2];
+  rows_make(m.c, 20000, 150, false);
+  for (int again = 0; again < 2; again++) {
+    cr_assert(rows_done(&m, &of_sum, results));
+    expect_sums(&m, &results[0]);
+    cr_expect_gt(expect_spans(&m), 1);
+  }
+  rows_drop(m.c);
+  rows_make(m.c, 1, 3000, true);
+  uint32_t most = 0; /* one, and more if the other thread has taken parts */
+  for (int again = 0; again < 50 && most < 2; again++) {
+    expect_shared(&m);
+    most = expect_spans(&m);
+  }
+  cr_expect_gt(most, 1);
+  rows_drop(m.c);
+  made_close(&m);
+}
+
+Test(procedures, others_keep_no_spans) {
+  struct made m = made_threads(2);
+  struct cvl_procedure_span span;
+  struct cvl_value results[1];
+  cr_expect_eq(cpu->procedures->spans(m.c, &span, 1), 0);
+  rows_make(m.c, 100, 8, false);
+  cr_assert(rows_done(&m, &of_sum, results));
+  expect_sums(&m, &results[0]);
+  cr_expect_eq(cpu->procedures->spans(m.c, &span, 1), 0);
+  rows_drop(m.c);
+  made_close(&m);
+}
+
 Test(procedures, shared_work_that_gives_up_does_so_on_all_threads) {
   for (unsigned threads = 2; threads <= 3; threads++) {
     struct made m = made_threads(threads);

@@ -300,6 +300,20 @@ static void procedure_forget(struct machine *m, const struct batch *b) {
   for (uint32_t k = 0; k < f->result_count; k++) b->slots[f->slots + k].form = CVL_NOTHING;
 }
 
+/* Writes what each thread did in the call of this event, within it. */
+static void write_spans(struct machine *m, struct trace_event event) {
+  struct cvl_procedure_span spans[1024];
+  const uint32_t n = table_of(m)->spans(m->context, spans, sizeof spans / sizeof spans[0]);
+  for (uint32_t k = 0; k < n; k++) {
+    event.category = spans[k].instances > 0 ? "instances" : "part of an instance";
+    event.elements = spans[k].instances;
+    event.thread = spans[k].thread;
+    event.begin = spans[k].begin;
+    event.duration = spans[k].end - spans[k].begin;
+    trace_write(m->trace, &event);
+  }
+}
+
 static void write_event(struct machine *m, const struct batch *b,
                         const struct machine_site *site, double begin) {
   char line[512];
@@ -314,6 +328,7 @@ static void write_event(struct machine *m, const struct batch *b,
                                     .begin = begin,
                                     .duration = machine_clock() - begin};
   trace_write(m->trace, &event);
+  write_spans(m, event);
 }
 
 /* Waits for earlier work, so that a fault in it comes first. */

@@ -28,23 +28,24 @@ void trace_free(struct trace *t) {
 }
 
 static void begin_event(struct trace *t, const char *name, const char *category,
-                        const char *phase, double begin) {
+                        const char *phase, unsigned thread, double begin) {
   fputs(t->events++ > 0 ? ",\n{\"name\": " : "\n{\"name\": ", t->out);
   json_string(t->out, name);
   fputs(", \"cat\": ", t->out);
   json_string(t->out, category);
-  fprintf(t->out, ", \"ph\": \"%s\", \"pid\": 1, \"tid\": 1, \"ts\": %.3f", phase,
+  fprintf(t->out, ", \"ph\": \"%s\", \"pid\": 1, \"tid\": %u, \"ts\": %.3f", phase, thread + 1,
           1e6 * (begin - t->zero));
 }
 
 void trace_write(struct trace *t, const struct trace_event *e) {
   if (t->events > t->most) return;
   if (t->events == t->most) {
-    begin_event(t, "more instructions were executed, but not written", "trace", "i", e->begin);
+    begin_event(t, "more instructions were executed, but not written", "trace", "i", 0,
+                e->begin);
     fputs(", \"s\": \"g\"}", t->out);
     return;
   }
-  begin_event(t, e->name, e->category, "X", e->begin);
+  begin_event(t, e->name, e->category, "X", e->thread, e->begin);
   fprintf(t->out, ", \"dur\": %.3f, \"args\": {\"line\": ", 1e6 * e->duration);
   json_string(t->out, e->line);
   fputs(", \"function\": ", t->out);

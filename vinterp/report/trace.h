@@ -17,7 +17,8 @@ struct trace_event {
   const char *line;       /* "file:line:column" */
   const char *function;   /* the function that contains it */
   const char *formula;    /* formula of a superoperator; or NULL */
-  uint64_t elements;      /* elements of the longest operand or result */
+  uint64_t elements;      /* elements of the longest operand or result; instances */
+  unsigned thread;        /* 0: the one that executes the program */
   double begin, duration; /* seconds; begin is a time of machine_clock */
 };
 

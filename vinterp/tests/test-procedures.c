@@ -249,7 +249,8 @@ Test(procedures, a_trace_has_them) {
   text[fread(text, 1, sizeof text - 1, options.trace)] = '\0';
   fclose(options.trace);
   cr_expect_eq(ran.errors, 0);
-  cr_expect(strstr(text, "\"SUM\"") && strstr(text, "procedure"), "%s", text);
+  cr_expect(strstr(text, "\"SUM\", \"cat\": \"procedure\""), "%s", text);
+  cr_expect(strstr(text, "\"SUM\", \"cat\": \"instances\""), "%s", text);
   ran_free(&ran);
 }
 
@@ -344,7 +345,7 @@ static bool table_run(struct cvl_context *c, uint64_t site, struct cvl_procedure
 }
 
 static const struct cvl_procedures counting = {table_prepare, table_discard, table_ready,
-                                               table_suits, table_run};
+                                               table_suits,   table_run,     NULL};
 
 /* Calls SUM for so many rows, so many times, with as much other work after each. */
 static void call_often(const char *rows, unsigned rounds, unsigned other,

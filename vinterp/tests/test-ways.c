@@ -336,7 +336,7 @@ static bool table_apply(struct cvl_context *c, uint64_t site, const struct cvl_c
 }
 
 static const struct cvl_procedures counting = {table_prepare, table_discard, table_ready,
-                                               table_suits, table_run};
+                                               table_suits,   table_run,     NULL};
 
 /* Returns options for which native code is compiled as soon as it may be. */
 static struct machine_options counted(void) {
