@@ -25,7 +25,7 @@ static const struct {
 #define OPTION(id, letter, name, argument, help) {"nesl", name},
 #include "commands/nesl-options.def"
 #define OPTION(id, letter, name, argument, help) {"vinterp", name},
-#include "commands/options.def"
+#include "commands/vinterp-options.def"
 #define OPTION(id, letter, name, argument, help) {"neslc", name},
 #include "commands/neslc-options.def"
 #define OPTION(id, letter, name, argument, help) {"fcodeopt", name},

@@ -3,8 +3,8 @@
 #ifndef RAVEL_VINTERP_TUNE_H
 #define RAVEL_VINTERP_TUNE_H
 
-#include "commands/options.h"
 #include "commands/tuned.h"
+#include "commands/vinterp-options.h"
 
 /* A loaded program with its arguments. The machine options are complete, but for tuning. */
 struct vinterp_task {

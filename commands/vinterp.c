@@ -1,10 +1,10 @@
 /* vinterp.c - the command that runs VCODE and FCODE: options, loading, one run, its profile. */
-#include "commands/options.h"
 #include "commands/output.h"
 #include "commands/process.h"
 #include "commands/program-arguments.h"
 #include "commands/ranks-input.h"
 #include "commands/run-options.h"
+#include "commands/vinterp-options.h"
 #include "commands/vinterp-tune.h"
 #include "fcode-opt/fcode-opt.h"
 #include "vinterp/choose.h"

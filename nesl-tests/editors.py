@@ -157,7 +157,7 @@ class Tests(Checks):
         for typed, wanted in cases:
             got = [word for word in self.offered(folder, *typed) if not os.path.isdir(folder / word)]
             self.check(sorted(got) == sorted(wanted), f"bash: {typed} offers {got}, not {wanted}")
-        for command, table in (("nesl", "nesl-options.def"), ("vinterp", "options.def"),
+        for command, table in (("nesl", "nesl-options.def"), ("vinterp", "vinterp-options.def"),
                                ("neslc", "neslc-options.def"), ("fcodeopt", "fcodeopt-options.def")):
             got = self.offered(folder, str(bin_folder / command), "--")
             missing = [name for name in table_of(table) if f"--{name}" not in got]

@@ -5,7 +5,7 @@ product code reads, the options of libravel, and all codes.
 
     nesl-tests/manuals.py [--update]      with it these sections are written anew
 
-The tables are commands/*options.def, from which the commands make their parsers and --help. An option has in its page
+The tables are commands/*-options.def, from which the commands make their parsers and --help. An option has in its page
 what --help says, and then the comment that stands behind its row: `text` there is bold, and lines that are indented are
 an example."""
 
@@ -16,9 +16,10 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-TABLES = {"vinterp": "options.def", "fcodeopt": "fcodeopt-options.def",
+TABLES = {"vinterp": "vinterp-options.def", "fcodeopt": "fcodeopt-options.def",
           "nesl": "nesl-options.def", "neslc": "neslc-options.def"}
 INCLUDED = re.compile(r'^#include "(.*\.def)"\n', re.MULTILINE)
+FIRST_COMMENT = re.compile(r"\A/\*.*?\*/\n", re.DOTALL)
 # A row: letter, name, argument and help; and the comment behind it.
 TEXT = r'NULL|"(?:[^"\\]|\\.)*"(?:\s*"(?:[^"\\]|\\.)*")*'
 ROW = re.compile(rf"^OPTION\(\w+,\s*(0|'.'),\s*({TEXT}),\s*({TEXT}),\s*({TEXT})\)\n(?:/\* (.*?) \*/\n)?",
@@ -39,7 +40,9 @@ def text_of(literal):
 
 def rows_of(command):
     """Of each option that --help mentions: letter, name, argument, help, and the rest of its text."""
-    table = INCLUDED.sub(lambda m: (ROOT / m[1]).read_text(), (ROOT / "commands" / TABLES[command]).read_text())
+    # The first comment of an included table is about the table, not about the option before it.
+    table = INCLUDED.sub(lambda m: FIRST_COMMENT.sub("", (ROOT / m[1]).read_text()),
+                         (ROOT / "commands" / TABLES[command]).read_text())
     for letter, name, argument, words, more in ROW.findall(table):
         if words != "NULL":
             yield letter.strip("'0"), text_of(name), text_of(argument), text_of(words), re.sub(r"^ \*( |$)", "", more,

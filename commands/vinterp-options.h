@@ -1,6 +1,6 @@
-/* options.h - the command line of vinterp as data. */
-#ifndef RAVEL_OPTIONS_H
-#define RAVEL_OPTIONS_H
+/* vinterp-options.h - the command line of vinterp as data. */
+#ifndef RAVEL_VINTERP_OPTIONS_H
+#define RAVEL_VINTERP_OPTIONS_H
 
 #include "commands/output.h"
 #include "commands/program.h"

@@ -1,5 +1,5 @@
-/* options.c - the command line of vinterp: what its options mean. */
-#include "commands/options.h"
+/* vinterp-options.c - the command line of vinterp: what its options mean. */
+#include "commands/vinterp-options.h"
 #include "base/number.h"
 #include "commands/run-options.h"
 #include <math.h>
@@ -7,7 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#define OPTIONS "commands/options.def"
+#define OPTIONS "commands/vinterp-options.def"
 #include "commands/option-rows.h"
 
 /* Complains in the name of the command. */
