@@ -56,6 +56,7 @@ VCODE_EDITS = {
         after(r"  case OP_SUB: return x - y;",
               "  case OP_ABS_DIFF: return x > y ? x - y : y - x;\n")),
 }
+NAMES = "python/ravel/_translate/names.py"
 NESL_EDITS = {
     "neslc/primitives/primitives.def": after(
         r"PRIMITIVE\(RSHIFT,", 'PRIMITIVE(ABS_DIFF, "abs_diff", SCALAR, ABS_DIFF, SAFE, FREE, NONE, '
@@ -63,6 +64,7 @@ NESL_EDITS = {
     "neslc/library/arrays.nesl": lambda text: text + (
         '\nfunction abs_diff(x, y)\n  "The distance of x and y."\n'
         "  : (a, a) -> a :: (a in number) = primitive;\n"),
+    NAMES: lambda text: text.replace("abs acos ", "abs abs_diff acos ", 1),
 }
 # A class of opcodes, whose function goes over segments.
 CLASS_EDITS = {
@@ -134,11 +136,42 @@ NESL = "{abs_diff(x, y) + sum({abs_diff(x, z) : z in [1, 5]}) : x in [3, 8]; y i
 NESL_PRINTS = "[11, 16]"
 
 
-def listed(title):
-    """The files of the list under a title of the page: the first name of each item."""
+def section(title):
+    """The text under a title of the page."""
     page = (ROOT / "CONTRIBUTING.md").read_text()
-    section = re.search(rf"^## {title}\n(.*?)(?=^## |\Z)", page, re.MULTILINE | re.DOTALL)
-    return re.findall(r"^- `([^`]+)`", section[1], re.MULTILINE) if section else []
+    found = re.search(rf"^## {title}\n(.*?)(?=^## |\Z)", page, re.MULTILINE | re.DOTALL)
+    return found[1] if found else ""
+
+
+def listed(title):
+    """The files of the list under a title: the first name of each item."""
+    return re.findall(r"^- `([^`]+)`", section(title), re.MULTILINE)
+
+
+def check_approximate(tests):
+    """Each file that the page lists for such a function has all that there are."""
+    operations = (ROOT / "tables" / "operations.def").read_text()
+    names = re.findall(r"^APPROXIMATE\((\w+),", operations, re.MULTILINE)
+    files = listed("Add an approximate function")
+    tests.check(len(names) > 10 and len(files) > 8, "CONTRIBUTING.md lists nothing for approximate functions")
+    for path in files:
+        text = (ROOT / path).read_text().upper()
+        tests.check(all(name in text for name in names), f"{path} does not list all approximate functions")
+
+
+def check_library(tests):
+    """Where tests look for a function of the library: tables of cases, examples, names, and orders."""
+    text = section("Add a function to the library")
+    tables = re.findall(r"^from (\w+_cases) import", (ROOT / "nesl-tests" / "library.py").read_text(), re.MULTILINE)
+    # Algorithms are programs that call functions.
+    needed = [f"nesl-tests/{name}.py" for name in tables if name != "algorithm_cases"]
+    for path in (*needed, "docs/nesl-library.md", "docs/nan.md", NAMES, "neslc/library/examples",
+                 "docs/nesl-errors.md"):
+        tests.check(f"`{path}`" in text, f"CONTRIBUTING.md does not list {path} for the library")
+    index = (ROOT / "neslc" / "library" / "README.md").read_text()
+    indexed = re.findall(r"^\| `([\w-]+)\.nesl` \|", index, re.MULTILINE)
+    there = [path.stem for path in (ROOT / "neslc" / "library").glob("*.nesl")]
+    tests.check(sorted(indexed) == sorted(there), f"neslc/library/README.md has not one row for each of {sorted(there)}")
 
 
 def check_lists(tests):
@@ -146,7 +179,7 @@ def check_lists(tests):
     of_class = listed("Add a class of operations")
     pages = list(PAGES)
     for name, got, edits, page, most in (("VCODE", vcode, VCODE_EDITS, pages[0], 4),
-                                         ("NESL", nesl, NESL_EDITS, pages[1], 3),
+                                         ("NESL", nesl, NESL_EDITS, pages[1], 4),
                                          ("a class", of_class, CLASS_EDITS, pages[0], 10)):
         needed = {*edits, page}
         tests.check(set(got) == needed and len(got) == len(needed),
@@ -256,11 +289,24 @@ def check_vcode(tests, copy):
     check_programs(tests, copy, VCODE, VCODE_PRINTS)
 
 
+def check_names(tests, copy):
+    """The test of the package that compares its names with the page fails before the edit."""
+    def passes():
+        tested = ("import sys; sys.path[:0] = ['python', 'python/tests']; import unittest; "
+                  "unittest.main('test_function_lists', argv=['', 'Lists.test_all_names_of_nesl_are_known'])")
+        return copy.run("python3", "-c", tested).returncode == 0
+    tests.check(not passes(), f"the package knows a name that {NAMES} does not have")
+    copy.edit(NAMES, NESL_EDITS[NAMES])
+    tests.check(passes(), f"the package does not know a name of {NAMES}")
+
+
 def check_nesl(tests, copy):
     for path, edit in NESL_EDITS.items():
-        copy.edit(path, edit)
-    copy.make("nesl", "print-library")
+        if path != NAMES:
+            copy.edit(path, edit)
+    copy.make("nesl", "print-library", "ravel")
     check_page(tests, copy, "docs/nesl-library.md")
+    check_names(tests, copy)
     (copy.build / "program.nesl").write_text(NESL)
     for flags in ([], ["--direct"], ["--no-fusion"]):
         done = copy.command("nesl", "--echo", "run", *flags, copy.build / "program.nesl")
@@ -286,6 +332,8 @@ def main():
     options = parser.parse_args()
     tests = Checks()
     of_operation, of_class = check_lists(tests)
+    check_approximate(tests)
+    check_library(tests)
     if options.build:
         copy = Copy()
         try:
