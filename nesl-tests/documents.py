@@ -1,14 +1,17 @@
 #!/usr/bin/env python3
-"""What holds for all pages: links, lines, sentences, words.
+"""What holds for all pages: links, lines, sentences, words; and that each file says what it is for.
 
-- Relative links of Markdown files lead to a file that is there, and to a title in it.
+- Relative links of Markdown files lead to a file that is there, and to a title in it. So do names of files in the
+  README of a folder: they are relative to it or to the root, or names of files below it.
+- Each source begins with a comment that says what the file is for (scripts/purposes.py).
 - docs/README.md links each page.
-- Lines of text have at most 100 columns, sentences at most 25 words, where a colon ends one. Tables and code are free;
-  so are pages that programs write from measurements.
+- Lines of text have at most 100 columns, sentences at most 25 words, where a colon ends one. That holds for pages and
+  READMEs. Tables and code are free; so are pages that programs write from measurements.
 - docs/glossary.md: each term is in italics on the page that the glossary names, once, and on no other page. Words that
   the glossary replaces are on no page, and in no text that a program prints.
 """
 
+import os
 import re
 import sys
 from pathlib import Path
@@ -17,6 +20,7 @@ from checks import Checks
 
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.append(str(ROOT / "scripts"))
+from purposes import has_purpose  # noqa: E402
 from source_files import source_files  # noqa: E402
 
 COLUMNS, WORDS = 100, 25
@@ -26,6 +30,9 @@ MADE = re.compile(r"docs/results.*\.md")
 LINK = re.compile(r"\[[^\]]*\]\(([^)\s#]*)(?:#([^)\s]*))?\)")
 FENCED = re.compile(r"^ *```.*?^ *```$", re.MULTILINE | re.DOTALL)
 INLINE = re.compile(r"(`+)(?!`)(?:[^`\n]|\n(?!\s*\n)|(?!\1)`)+?\1(?!`)")
+# Names of files in a README; one with capitals stands for several.
+NAME = re.compile(r"`((?![\w./-]*[A-Z]{3})[\w.][\w./-]*\.(?:c|cc|cpp|cu|def|h|hpp|py|cmake|nesl|json))`")
+SOURCE = re.compile(r"\.(?:c|cc|cpp|cu|def|h|hpp|py|cmake)$|^(?:bench|lab|scripts)/[\w-]+$|^neslc/library/[\w-]+\.nesl$")
 ITEM = re.compile(r"^(?:[-*]|\d\.) ")
 PRINTED = ("base", "cvl", "cvl-cpu", "cvl-cuda", "cvl-mpi", "fused-kernels", "ir", "procedures", "fcode-opt", "arrays",
            "vcode", "neslc", "vinterp", "commands", "libravel", "tables")
@@ -58,6 +65,17 @@ def check_links(tests, name):
         if anchor and target.suffix == ".md" and target.exists():
             tests.check(anchor in anchors(target.resolve().relative_to(ROOT)),
                         f"{name} links {path}#{anchor}, a title that is not there")
+
+
+def check_names(tests, name, sources):
+    """The files that a README names are where it says, or below its folder."""
+    folder = name.rpartition("/")[0] + "/"
+    below = {path.rpartition("/")[2] for path in sources if path.startswith(folder)}
+    text = text_of(name)
+    for found in NAME.finditer(text):
+        path = found[1]
+        there = path in sources or path in below or os.path.normpath(folder + path) in sources
+        tests.check(there, f"{name}:{text.count(chr(10), 0, found.start()) + 1}: {path} is not there")
 
 
 def check_index(tests, pages):
@@ -109,6 +127,15 @@ def check_lines(tests, name):
         tests.check(False, found)
 
 
+# ---- sources ----
+
+
+def check_purposes(tests, sources):
+    for name in sources:
+        if SOURCE.search(name):
+            tests.check(has_purpose(name), f"{name} does not begin with a comment that says what it is for")
+
+
 # ---- words ----
 
 
@@ -156,15 +183,19 @@ def check_words(tests, pages):
 def main():
     tests = Checks()
     # Examples of the library are parts of a page in docs/, with its links.
-    files = [name for name in source_files() if name.endswith(".md") and (ROOT / name).is_file()
-             and not name.startswith("neslc/library/examples/")]
+    sources = {name for name in source_files() if (ROOT / name).is_file()}
+    files = [name for name in sorted(sources) if name.endswith(".md") and not name.startswith("neslc/library/examples/")]
     docs = [name for name in files if name.startswith("docs/")]
     pages = [name for name in [*docs, "README.md", "CONTRIBUTING.md"] if not MADE.fullmatch(name)]
     for name in files:
         check_links(tests, name)
     check_index(tests, [*docs, *(f"docs/{path.name}" for path in (ROOT / "docs").glob("*.1"))])
-    for name in pages:
+    readmes = [name for name in files if name.endswith("/README.md") and name not in docs]
+    for name in pages + readmes:
         check_lines(tests, name)
+    for name in readmes:
+        check_names(tests, name, sources)
+    check_purposes(tests, sorted(sources))
     check_terms(tests, pages)
     check_words(tests, pages)
     return tests.status()

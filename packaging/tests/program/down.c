@@ -1,5 +1,5 @@
-/* A program that knows an installed libravel alone: sorts by NESL. `down BACKEND` with another
- * back end. */
+/* down.c - a program that knows an installed libravel alone: sorts by NESL. `down BACKEND` with
+ * another back end. */
 #include <ravel.h>
 #include <ravel/arrow.h>
 #include <ravel/dlpack.h>
