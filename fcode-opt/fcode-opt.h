@@ -15,7 +15,7 @@ struct opt; /* passes.h */
 struct fcode_opt_options {
   bool fuse;               /* else the program stays VCODE */
   bool verify;             /* ir_verify after every pass */
-  bool chunked_results;    /* what the entry function ends with is by instances where it can be,
+  bool chunked_results;    /* what the entry function ends with is lifted where it can be,
                               though that gains nothing but that results may leave memory */
   bool origins;            /* instructions that may fail get an origin: their source location */
   unsigned inline_limit;   /* size up to which a function is inlined everywhere; default 160 */

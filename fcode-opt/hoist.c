@@ -15,7 +15,7 @@
  * fail. So the same fault is met first. A function that still calls itself (invariants.c) is
  * left alone.
  *
- * Callers come after what they call, and may be by instances, too: then what has moved to one
+ * Callers come after what they call, and may be lifted, too: then what has moved to one
  * moves on. The size analysis does not know it there. If it may fail at all it counts as such,
  * since a check in that caller may be what makes it safe; where that stops it, there is another
  * round with sizes of its own. */

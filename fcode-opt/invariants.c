@@ -22,7 +22,7 @@
  * than memory has them ready, and the pass `dead` removes those that only served what is now a
  * parameter. A check of what is invariant has been made by the first round.
  *
- * Of a lifted function (ir.h) only what is shared is invariant: its twin is by instances,
+ * Of a lifted function (ir.h) only what is shared is invariant: its twin is lifted,
  * too. Rounds of loops are left alone: the machine knows them by their marks.
  *
  * A function that has a twin does not call itself any more: so the pass hoist, which comes

@@ -35,7 +35,7 @@ struct opt {
   uint32_t *var_capacity;               /* per function: room in its `vars` */
   uint32_t function_capacity;           /* room for functions */
   struct guard *guard;                  /* of the pass that runs; NULL: its checks abort */
-  struct instances_decision *decisions; /* per function; NULL: none is by instances */
+  struct instances_decision *decisions; /* per function; NULL: none is lifted */
   uint32_t decision_count;              /* functions behind these are twins (invariants.c) */
 };
 
@@ -186,11 +186,11 @@ bool binding_never_fails(const struct ir_binding *);
 /* The decision about one function of the program that is optimised. */
 struct instances_decision {
   bool inlined;       /* it is not worth its calls: its mark is removed before the first pass */
-  const char *reason; /* why it is or is not; NULL: not reached, or not by instances */
+  const char *reason; /* why it is or is not; NULL: not reached, or not lifted */
 };
 
 /* Decides, from the program as it is now, for those functions of `program`, the original or the
- * same, that are by instances and not yet decided to be inlined. True if one more is: then the
+ * same, that are lifted and not yet decided to be inlined. True if one more is: then the
  * program is to be optimised without its mark. `fused`: superoperators are still to be made.
  * Reasons are in `kept`. */
 bool instances_decide(struct opt *, struct arena *kept, const struct ir_program *program,
@@ -198,7 +198,7 @@ bool instances_decide(struct opt *, struct arena *kept, const struct ir_program 
 void instances_explain(const struct opt *, const struct ir_program *program,
                        const struct instances_decision *);
 
-/* ---- results by instances: chunked-results.c ---- */
+/* ---- lifted results: chunked-results.c ---- */
 
 /* Runs behind all passes, with the option of that name; returns whether it changed anything. It
  * adds functions: room is made for them before it, and outside of its guard. */

@@ -119,7 +119,7 @@ struct ir_block {
 #define IR_EACH   VCODE_EACH
 #define IR_SHARED VCODE_SHARED
 
-/* A function *by instances* computes, for k instances at once, results of an instance from its
+/* A *lifted function* computes, for k instances at once, results of an instance from its
  * own arguments and what is shared. So it may be called for any ranges of the instances, whose
  * results laid one behind the other are those of one call for all: bit for bit, faults
  * included, by the tree of combination. Parameter 0 is a descriptor of one segment of length k,
@@ -169,7 +169,7 @@ struct ir_instances {
  * (docs/internals/memory.md, Faults).
  *
  * ir_verify checks that a function with rounds calls only such and rounds, and that a round is
- * called only by those and by itself. Neither is by instances. */
+ * called only by those and by itself. Neither is lifted. */
 
 struct ir_function {
   const struct name *name;
@@ -184,8 +184,8 @@ struct ir_function {
   const struct ir_kind **vars; /* kind of each variable */
   uint32_t kind_variables;     /* ANY kinds are numbered below this */
   struct ir_block *body;
-  const struct ir_instances *instances; /* by instances; or NULL */
-  uint32_t procedure;                   /* by instances: a function index, or IR_NO_PROCEDURE */
+  const struct ir_instances *instances; /* of a lifted function; or NULL */
+  uint32_t procedure;                   /* of a lifted function: an index, or IR_NO_PROCEDURE */
   uint8_t rounds;                       /* enum vcode_rounds */
   const struct vcode_function
       *stack;         /* the stack code; NULL if the form was not built from it */

@@ -137,7 +137,7 @@ struct ravel_function {
   struct ravel_context *context;
   struct ravel_function *next, **link; /* of the context's list */
   uint64_t references;                 /* callers', and one of the context's if it is cached */
-  bool cached;                         /* ravel_find and its kin may give it again; then: */
+  bool cached;                         /* ravel_find and the like may give it again; then: */
   struct ravel_function *newer, *older, *next_of_bucket; /* of the cache */
   uint64_t key_hash;
   uint64_t generation;            /* up to which it is known to be up to date */

@@ -197,7 +197,7 @@ def main():
         check_names(tests, name, sources)
     check_purposes(tests, sorted(sources))
     check_terms(tests, pages)
-    check_words(tests, pages)
+    check_words(tests, pages + readmes)
     return tests.status()
 
 

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Which functions by instances the NESL compiler makes, their marks (neslc/flatten/instances.c), and
+"""Which lifted functions the NESL compiler makes, their marks (neslc/flatten/instances.c), and
 which have procedures.
 
     nesl-tests/instances.py [NAME ...] [--build DIR]
 
-Each program is compiled as it is, without the optimiser: its functions by instances are as
+Each program is compiled as it is, without the optimiser: its lifted functions are as
 expected, and calls that are the same for all instances stand outside of them. All of them have
 procedures but those that draw random numbers; functions that are only procedures are not listed.
 Exit status 1 if one is not."""

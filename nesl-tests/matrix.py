@@ -4,7 +4,7 @@
     matrix.py                                every configuration, whole
     matrix.py --sample P [--seed TEXT]       CORE, and P percent of the others, drawn by TEXT
     matrix.py --way fused --widths 64 ...    only these ways, widths, threads, back ends
-    matrix.py --chunks 7 --chunks random ... calls by instances in chunks of these sizes (nesl --chunks)
+    matrix.py --chunks 7 --chunks random ... batch calls in chunks of these sizes (nesl --chunks)
     matrix.py --list                         the configurations
 
 A configuration is WAY[-BACKEND][-WIDTHS][-THREADS]: `fused` is what `nesl` does by default, in the
@@ -67,7 +67,7 @@ class Config:
                       *(["--chunks", chunks] if chunks else [])]
 
     def in_chunks(self, chunks):
-        """The same with calls by instances in chunks of this size."""
+        """The same with batch calls in chunks of this size."""
         return Config(self.way, self.backend, self.widths, self.threads, chunks)
 
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""How many chunks calls by instances are cut into, left to the machine (vinterp/instances/chunk-size.c).
+"""How many chunks batch calls are cut into, left to the machine (vinterp/instances/chunk-size.c).
 
     nesl-tests/ranges.py [NAME ...] [--build DIR]
 
@@ -86,7 +86,7 @@ def check(nesl, name, threads, way):
 
 
 def main():
-    parser = argparse.ArgumentParser(description="counts the chunks of calls by instances")
+    parser = argparse.ArgumentParser(description="counts the chunks of batch calls")
     parser.add_argument("names", nargs="*", help="only these programs")
     parser.add_argument("--build", default="build", help="folder of the build")
     options = parser.parse_args()

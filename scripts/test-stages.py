@@ -217,7 +217,7 @@ def pages():
     yield Stage("programs in bounded memory, a sample", "bench/memory check --quick")
     yield Stage("benchmark harness", "bench/tests/harness.py")
     yield Stage("work of compiled NESL", "python3 nesl-tests/work.py")
-    yield Stage("functions by instances of NESL", "python3 nesl-tests/instances.py")
+    yield Stage("lifted functions of NESL", "python3 nesl-tests/instances.py")
     yield Stage("procedures of lifted functions", "python3 nesl-tests/procedures.py --jobs {jobs}")
     yield Stage("native code and everything else, a sample",
                 f"{CACHED} python3 nesl-tests/native.py --jobs {{jobs}} --sample 140 --least 110")
@@ -363,7 +363,7 @@ def whole_forms():
                         reads=FORMS)
             yield Stage(f"whole: NESL, {way}, emulated GPU", f"{matrix} --way {way} --backend cuda-emu"
                         f" --widths {emulated[way]}", reads=FORMS)
-    # All calls by instances in chunks of these sizes; on each back end beside the CPU's a new sample.
+    # All batch calls in chunks of these sizes; on each back end beside the CPU's a new sample.
     sizes = "".join(f" --chunks {n}" for n in (1, 2, 3, 7, "random"))
     for backend, percent in (("cpu", 100), ("delayed", 50), ("cuda-emu", 30), ("cuda-ptx", 2)):
         yield Stage(f"whole: NESL in chunks, {backend}", f"{matrix} --way fused --widths 64 --threads all"
@@ -417,7 +417,7 @@ def whole_at_random():
                 "python3 -W ignore python/tests/test_function_random.py --seed 0x{seed} --count 1000")
     yield Stage("whole: random programs of VCODE", "python3 nesl-tests/random_programs.py"
                 " --seconds {search} --native --seed {seed}")
-    yield Stage("whole: random calls by instances, in chunks", "python3"
+    yield Stage("whole: random batch calls, in chunks", "python3"
                 " commands/tests/chunks_command.py build/bin/vinterp --programs 1500 --seed 0x{seed}"
                 " Chunks.test_random_programs")
     yield Stage("whole: random loops whose rounds fail, in chunks",

@@ -1,4 +1,4 @@
-"""Calls by instances on the CPU: chunks of all sizes print what an uncut run prints, byte for byte,
+"""Batch calls on the CPU: chunks of all sizes print what an uncut run prints, byte for byte,
 results and errors; memory stays within limits; and what --chunks and --profile say.
 
 usage: chunks_command.py VINTERP [--programs N] [--seed S] [unittest options]
@@ -65,7 +65,7 @@ class Function:
 
 
 class Body:
-    """A random function by instances: of the instances' descriptor, a descriptor, its elements, a column and a
+    """A random lifted function: of the instances' descriptor, a descriptor, its elements, a column and a
     shared number. It may have loops, whose functions are put into a list."""
 
     def __init__(self, draw, name, loops, inner=None):

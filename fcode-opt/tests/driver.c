@@ -167,7 +167,7 @@ Test(driver, every_allocation_may_fail) {
   cr_expect_gt(fail_allocations(text, NULL), 3);
 }
 
-/* FN is by instances the first time, and inlined the second time. */
+/* FN is lifted the first time, and inlined the second time. */
 Test(driver, every_allocation_may_fail_each_time) {
   static const char text[] = "FUNC M CONST INT 2 MAKE_SEGDES CONST INT (1 2) CALL FN RET "
                              "FUNC FN {% instances shared each -> each } NOT INT CPOP 1 1 "

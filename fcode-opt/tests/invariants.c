@@ -165,7 +165,7 @@ Test(invariants, checks) {
   rewriting_free(&r);
 }
 
-/* By instances: what is shared only. The descriptor of the instances, and their numbers, which
+/* Lifted: what is shared only. The descriptor of the instances, and their numbers, which
  * are passed on here, are of others where the instances are fewer. */
 Test(invariants, by_instances) {
   struct rewriting r;

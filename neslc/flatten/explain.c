@@ -1,6 +1,6 @@
 /* explain.c - what `neslc --explain` prints: lines with source locations.
  *
- * Whether a function stays by instances is known when all functions are made (check_marks).
+ * Whether a function stays lifted is known when all functions are made (check_marks).
  * So those lines are ended when they are written.
  */
 #include "neslc/flatten/private.h"

@@ -562,7 +562,7 @@ struct traits;
  * rounds". */
 void explain(struct flattener *, const struct source *, uint32_t offset, const char *what,
              const char *became);
-/* Whether the function that it became is by instances when all functions are made. */
+/* Whether the function that it became is lifted when all functions are made. */
 void explain_by_instances(struct flattener *, const struct source *, uint32_t offset,
                           const char *what, uint32_t function);
 void explain_specialisation(struct flattener *, const struct specialisation *);
