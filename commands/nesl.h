@@ -127,7 +127,7 @@ unsigned nesl_run_source(struct nesl *, const struct source *);
 bool nesl_print_done(struct nesl *, void *failed, const struct nesl_done *);
 /* Reads a file that the user named as a source; returns NULL after complaining. */
 const struct source *nesl_read_file(struct nesl *, const char *file);
-/* Where a file is that a form names, relative to the file that has the form, the current
+/* Finds a file that a form names, relative to the file that has the form, the current
  * directory or a folder of NESL_PATH. `typed`: the user wrote the name itself; otherwise a
  * program did, and without permission for files it may name sources in these directories, and
  * below. False after complaining. nesl-import.c */
@@ -155,10 +155,10 @@ const struct source *nesl_typed_source(struct nesl *, const char *text);
 /* Executes a command; returns false after complaining. */
 bool nesl_command(struct nesl *, const struct form *);
 
-/* The meaning of a word or a symbol that is no function; NULL: none. nesl-describe.c */
 struct nesl_syntax {
   const char *words, *form, *text;
 };
+/* Finds the meaning of a word or a symbol that is no function; NULL: none. nesl-describe.c */
 const struct nesl_syntax *nesl_find_syntax(const char *word);
 /* Prints what describe says of a function, syntax, or both; either may be NULL. */
 void nesl_describe(struct nesl *, struct global *, const struct nesl_syntax *);
@@ -179,6 +179,7 @@ int nesl_tune(struct nesl_options *, nesl_session_run *run);
 
 /* Reads forms from standard input until it ends; returns the exit status. */
 int nesl_prompt(struct nesl *);
+/* Prints the outcome of each form; returns the exit status. */
 int nesl_outcomes(struct nesl *, const struct source *);
 /* Compares outcomes with comments, and tries properties (nesl-property.h). */
 int nesl_test(struct nesl *, const struct source *);
@@ -197,7 +198,7 @@ bool nesl_cost_of(struct nesl *, const struct form *, struct evaluator *profiled
 
 /* ---- arrays in files ---- */
 
-/* session.h: file_type; the context is a struct nesl. */
+/* This is the file_type of a session (session.h); its context is a struct nesl. */
 struct type *nesl_type_of_file(void *context, const char *format, const char *settings,
                                const char *name, size_t length, const char **problem);
 /* Returns whether the name ends in .npy, .npz or .csv. */

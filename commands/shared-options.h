@@ -28,7 +28,7 @@ bool shared_option(const char *command, enum shared_option, const char *value,
                    struct shared_options *);
 /* Prints what --help or --version asks for; whether one did. */
 bool shared_answered(const struct shared_options *, void (*help)(FILE *), const char *version);
-/* --classic */
+/* Sets what --classic means. */
 void shared_classic(struct shared_options *);
 
 #endif

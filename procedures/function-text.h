@@ -16,20 +16,20 @@ static inline enum form form_of(const struct function_text *x, ir_var v) {
 
 /* ---- variables: function-variables.c ---- */
 
-/* The type of a variable's elements. */
+/* Returns the type of a variable's elements. */
 const char *variable_type(const struct function_text *, ir_var);
 struct held held_of(const struct function_text *, ir_var);
 struct snippet length_of(const struct function_text *, ir_var);
 void put_elements(const struct function_text *, ir_var);
 /* Declares a variable that arms of an IF assign to. */
 void declare_variable(const struct function_text *, ir_var);
-/* What is to be of one element, or segment, and is held as a vector, is looked at. */
+/* Writes a check: what is wanted as one element, or segment, and held as several, is one. */
 void require_one(const struct function_text *, ir_var, enum form wanted);
 /* Writes to = from, where `to` is held as a vector if `from` is. */
 void assign(const struct function_text *, ir_var to, ir_var from);
 void print_constant_binding(const struct function_text *, const struct ir_binding *);
 
-/* Templates for a variable that is wanted in a form, or held in another one: a scalar as a
+/* The templates for a variable that is wanted in a form, or held in another one: a scalar as a
  * vector, one segment as segments, and the reverse. */
 struct conversion {
   const char *same[FORM_SEGMENTS + 1], *other[FORM_SEGMENTS + 1]; /* by wanted form */

@@ -10,9 +10,8 @@
 #include "fused-kernels/emit.h"
 
 struct fused_compiled;
-/* NULL if there is no cache, nothing to compile, or no memory. Sets compiled_slot of the
- * values.
- */
+/* Returns NULL if there is no cache, nothing to compile, or no memory. Sets compiled_slot of
+ * the values. */
 struct fused_compiled *fused_compiled_new(struct cvl_kernel *, bool flat);
 /* Returns the functions for a copy of their kernel. */
 struct fused_compiled *fused_compiled_copy(struct cvl_kernel *, const struct fused_compiled *);

@@ -436,7 +436,7 @@ static inline char *fused_at(const struct fused_worker *w, const struct fused_va
 void fused_bind(struct cvl_kernel *, const struct cvl_value *operands);
 /* Repeats the constants that are spread, once for all runs; false: no memory. */
 bool fused_repeat_constants(struct cvl_kernel *);
-/* n copies of an element. */
+/* Writes n copies of an element. */
 void fused_repeat(void *to, const void *one, size_t bytes, uint64_t n);
 /* Computes the other uniform values; `room` has fused_room_bytes. */
 size_t fused_room_bytes(const struct cvl_kernel *);
@@ -448,8 +448,8 @@ bool fused_counts_up(const struct fused_value *index, uint64_t n, uint64_t limit
 /* Whether another parameter is the same vector: one may be borrowed and the other owned. */
 bool fused_shared(const struct cvl_kernel *, const struct cvl_value *operands, uint32_t param);
 
-/* concatenate.c. The scatters that may be concatenations; those that are in this run,
- * after their operands are bound. */
+/* concatenate.c: _plan finds the scatters that may be concatenations. _bind decides which are
+ * in this run, after their operands are bound. */
 void fused_concatenate_plan(struct cvl_kernel *);
 void fused_concatenate_bind(struct cvl_kernel *, uint32_t scatter,
                             const struct cvl_value *operands);

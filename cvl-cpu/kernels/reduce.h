@@ -5,9 +5,9 @@
 #include "cvl/cvl.h"
 #include "cvl/trees.h"
 
-/* A longer segment is cut into blocks, which several threads reduce. */
+/* Several threads reduce a segment that is longer than this, cut into blocks. */
 enum { REDUCE_WHOLE = 32 * CVL_REDUCE_BLOCK };
-/* Segments of one length up to this one need no offsets. */
+/* Segments need no offsets if all have one length, which is at most this. */
 enum { REDUCE_EQUAL = 8 };
 
 /* Sets totals[k] to block k of the reproducible tree over x[0 .. n); totals may be x. For an

@@ -23,11 +23,9 @@ struct job {
   size_t element; /* bytes of an element */
   const char *x;
   char *out;
-  /* totals of the blocks of long segments (long-segments.h); NULL: there are none */
-  char *totals;
-  uint64_t
-      /* [w]: 1 + the long segment that starts in window w of REDUCE_WHOLE positions */
-      *long_segments;
+  char *totals; /* of the blocks of long segments (long-segments.h); NULL: there are none */
+  /* [w]: 1 + the long segment that starts in window w of REDUCE_WHOLE positions */
+  uint64_t *long_segments;
 };
 
 static uint64_t reduce_blocks_of(uint64_t n) {

@@ -1,5 +1,5 @@
-/* failing.h - the allocator of a test program, in which one allocation fails: malloc and its
- * kin are those of failing.c, for the library, too.
+/* failing.h - the allocator of a test program, in which one allocation fails: malloc and the
+ * like are those of failing.c, for the library, too.
  */
 #ifndef RAVEL_LIBRAVEL_TESTS_FAILING_H
 #define RAVEL_LIBRAVEL_TESTS_FAILING_H

@@ -3,16 +3,16 @@
  * Code is generated for one context at a time. In the serial context there is one instance; in
  * a lifted one there are k, all evaluated together. A value is represented by `struct rep`: a
  * tree whose scalars and sequences are each
- *   - shared: the same for all instances, held once. All values of the serial context are
- * shared;
+ *   - shared: the same for all instances, held once. All values of the serial context are so;
  *   - one for each instance: k scalars are a vector of k elements, k sequences are a descriptor
  *     of k segments and the concatenation of their elements;
- *   - a view (sequences only): the sequence of instance i is sequence number owner[i] of
- * another value, its base;
- *   - pulled (sequences only): a function from the index to the element. A use of a variable
- * lifts its value into the context of the use (context_lift): a scalar is distributed or
- * packed, a sequence becomes a view or stays shared. Elements are copied only for an operation
- * that needs them contiguous (rep_physical, rep_plain). Indexing needs no copy.
+ *   - a view (sequences only): the sequence of instance i is number owner[i] of its base;
+ *   - pulled (sequences only): a function from the index to the element.
+ *
+ * A use of a variable lifts its value into the context of the use (context_lift): a scalar is
+ * distributed or packed, a sequence becomes a view or stays shared. Elements are copied only
+ * for an operation that needs them contiguous (rep_physical, rep_plain). Indexing needs no
+ * copy.
  *
  * The virtual segment descriptors follow Lippmeier, Chakravarty, Keller, Leshchinskiy and
  * Peyton Jones, "Work efficient higher-order vectorisation" (2012).

@@ -23,22 +23,22 @@ struct core *build_if(struct build *, struct core *condition, struct core *yes,
                       struct core *no);
 struct core *build_let(struct build *, struct core_pattern *, struct core *value,
                        struct core *body);
-/* items: at least one, all of one type. */
+/* Makes a sequence of the items, of which there is one at least, all of one type. */
 struct core *build_list(struct build *, struct core **items, size_t count);
 
-/* The library's function of that name applied to an argument, at the types of the argument. */
+/* Applies the library's function of that name to an argument, at the types of the argument. */
 struct core *build_call(struct build *, const char *name, struct core *argument);
 struct core *build_call2(struct build *, const char *name, struct core *, struct core *);
-/* contents as a value of a datatype. */
+/* Makes the contents a value of a datatype. */
 struct core *build_data(struct build *, struct type *data, struct core *contents);
 
-/* { body : pattern in source; more } of one or two generators. */
+/* Make { body : pattern in source; more } of one or two generators. */
 struct core *build_each(struct build *, struct core_pattern *, struct core *source,
                         struct core *body);
 struct core *build_each2(struct build *, struct core_pattern *, struct core *source,
                          struct core_pattern *, struct core *source2, struct core *body);
 
-/* A new variable; and a use of it. */
+/* Make a new variable, and a use of it. */
 struct core_pattern *build_local(struct build *, const char *name, struct type *);
 struct core *build_use(struct build *, const struct core_pattern *local);
 struct core_pattern *build_pair_pattern(struct build *, struct core_pattern *left,

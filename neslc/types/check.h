@@ -102,7 +102,7 @@ struct core *check_global_use(struct checker *, const struct syntax *, struct gl
 
 /* ---- check-fields.c ---- */
 
-/* e.name */
+/* Checks e.name. */
 struct core *check_field(struct checker *, const struct syntax *);
 /* Whether an argument, or the argument of a pattern, has name := value in it. */
 bool gives_fields(const struct syntax *argument);
