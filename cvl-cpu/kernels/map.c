@@ -1,7 +1,8 @@
 /* map.c - elementwise kernels, made from operations.def.
  *
  * The loops are plain, and the compiler vectorises them for the set. Functions of elementary.h
- * with branches would not vectorise, so all of them use forms for arrays, which are listed here.
+ * with branches would not vectorise, so all of them use forms for arrays, which are listed
+ * here.
  */
 #include "cvl-cpu/kernels/map.h"
 #include "cvl/cvl.h"
