@@ -1,8 +1,9 @@
 """library_cases.py - a model in Python of every function of the library, and arguments for it.
 
 A row of the table holds a function's calls, element types, arguments and results: section 9 of the
-language's specification, computed independently of Ravel. Functions with unspecified results (sets, tables, hashing, random
-numbers) are in the folder nesl/laws/; those that take functions in combining_cases.py.
+language's specification, computed independently of Ravel. Functions with unspecified results (sets,
+tables, hashing, random numbers) are in the folder nesl/laws/; those that take functions in
+combining_cases.py.
 """
 
 import math
