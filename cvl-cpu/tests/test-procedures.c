@@ -6,6 +6,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/tests/every.h"
 #include "base/tests/memory.h"
 #include "cvl-cpu/cpu.h"
 #include "cvl-cpu/cvl-cpu.h"
@@ -679,7 +680,7 @@ Test(procedures, native_code_is_stopped, .timeout = 60) {
 static void fail_each(const struct made *m, const struct cvl_procedure *p) {
   struct cvl_value results[2];
   bool done = false;
-  for (uint64_t n = 1; !done; n++) {
+  for (uint64_t n = 1; !done; n += every()) {
     const uint64_t live = cpu->statistics(m->c).live_bytes;
     cpu->fail_allocation(m->c, n);
     done = rows_done(m, p, results);
