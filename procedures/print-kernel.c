@@ -41,35 +41,10 @@ static const struct kernel_printers *printers_of(const struct kernel_text *x, ui
   return printers[x->k->statements[k].kind];
 }
 
-static void print_before(const struct kernel_text *x) {
-  for (uint32_t k = 0; k < x->k->count; k++)
-    if (printers_of(x, k)->before) printers_of(x, k)->before(x, k);
-}
-
-static void print_at_segment(const struct kernel_text *x) {
-  for (uint32_t k = 0; k < x->k->count; k++)
-    if (printers_of(x, k)->at_segment) printers_of(x, k)->at_segment(x, k);
-}
-
-static void print_before_rows(const struct kernel_text *x) {
-  for (uint32_t k = 0; k < x->k->count; k++)
-    if (printers_of(x, k)->before_rows) printers_of(x, k)->before_rows(x, k);
-}
-
-static void print_after_block(const struct kernel_text *x) {
-  for (uint32_t k = 0; k < x->k->count; k++)
-    if (printers_of(x, k)->after_block) printers_of(x, k)->after_block(x, k);
-}
-
-static void print_after_segment(const struct kernel_text *x) {
-  for (uint32_t k = 0; k < x->k->count; k++)
-    if (printers_of(x, k)->after_segment) printers_of(x, k)->after_segment(x, k);
-}
-
-static void print_after(const struct kernel_text *x) {
-  for (uint32_t k = 0; k < x->k->count; k++)
-    if (printers_of(x, k)->after) printers_of(x, k)->after(x, k);
-}
+/* Writes what all statements do at a time, a member of struct kernel_printers. */
+#define PRINT_ALL(x, time)                                                                     \
+  for (uint32_t k = 0; k < (x)->k->count; k++)                                                 \
+    if (printers_of(x, k)->time) printers_of(x, k)->time(x, k)
 
 static void print_level(const struct kernel_text *x, enum kernel_level level) {
   for (uint32_t k = 0; k < x->k->count; k++) {
@@ -123,7 +98,7 @@ static void print_rows(const struct kernel_text *x) {
         "to - from < 2 * LANES ? from : from + (to - from) / LANES * LANES;\n"
         "if (from < tail) {\n",
         x->out);
-  print_before_rows(x);
+  PRINT_ALL(x, before_rows);
   fputs("for (uint64_t row = from; row < tail; row += LANES) {\n", x->out);
   if (is_independent(x)) fputs("INDEPENDENT\n", x->out);
   fputs("for (uint64_t j = 0; j < LANES; j++) {\nconst uint64_t i = row + j;\n", x->out);
@@ -137,17 +112,17 @@ static void print_blocks(const struct kernel_text *x) {
         x->out);
   if (has_lanes(x)) print_rows(x);
   print_positions(x, "to");
-  print_after_block(x);
+  PRINT_ALL(x, after_block);
   fputs("}\n", x->out);
 }
 
 static void print_segment(const struct kernel_text *x) {
-  print_at_segment(x);
+  PRINT_ALL(x, at_segment);
   if (x->blocks)
     print_blocks(x);
   else
     print_positions(x, "end");
-  print_after_segment(x);
+  PRINT_ALL(x, after_segment);
 }
 
 static void print_whole_segment(const struct kernel_text *x) {
@@ -217,9 +192,9 @@ static void print_single(const struct kernel_text *x) {
   fputs("const uint64_t i = 0, g = 0, begin = 0, end = 1;\n"
         "(void)i, (void)g, (void)begin, (void)end;\n",
         x->out);
-  print_at_segment(x);
+  PRINT_ALL(x, at_segment);
   print_level(x, KERNEL_OF_POSITION);
-  print_after_segment(x);
+  PRINT_ALL(x, after_segment);
 }
 
 /* ---- what stands before the loops ---- */
@@ -273,12 +248,12 @@ static void print_whole(const struct kernel_text *x) {
   print_sizes(x);
   print_rules(x);
   require_something(x);
-  print_before(x);
+  PRINT_ALL(x, before);
   if (x->single)
     print_single(x);
   else
     print_loops(x);
-  print_after(x);
+  PRINT_ALL(x, after);
   fputs("if (bad) return 0;\n", x->out);
 }
 
