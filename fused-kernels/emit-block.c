@@ -26,15 +26,6 @@ static int float_bits(const struct block *b) {
   return b->widths.float_elem == CVL_F64 ? 64 : 32;
 }
 
-static const char *emit_block_type_of(const struct block *b, uint32_t v) {
-  return emit_type(b->widths, (enum superop_kind)b->op->kinds[v]);
-}
-
-/* Returns the C type of a variable with computed elements of value v. */
-static const char *emit_block_variable_type_of(const struct block *b, uint32_t v) {
-  return emit_variable_type(b->widths, (enum superop_kind)b->op->kinds[v]);
-}
-
 /* Whether the stage needs the elements of value v. */
 static bool is_needed(const struct block *b, uint32_t v) {
   return fused_stage_reads(b->plan, b->stage, b->folds, v);
@@ -88,7 +79,7 @@ static void declare_gather(const struct block *b, uint32_t v) {
   fprintf(b->out,
           "  const struct fused_gathered *gathered%u = in[%u];\n"
           "  const %s *from%u = gathered%u->values;\n",
-          v, v, emit_block_type_of(b, v), v, v);
+          v, v, emit_type_of(b->op, b->widths, v), v, v);
   if (b->plan->flat) {
     fprintf(b->out, "  const uint64_t count%u = gathered%u->count;\n  (void)count%u;\n", v, v,
             v);
@@ -102,7 +93,7 @@ static void declare_gather(const struct block *b, uint32_t v) {
 
 static void declarations(const struct block *b) {
   for (uint32_t v = 0; v < b->op->value_count; v++) {
-    const char *type = emit_block_type_of(b, v);
+    const char *type = emit_type_of(b->op, b->widths, v);
     if (!emit_block_is_read(b, v)) continue;
     const struct cvl_value *c = emit_spread_constant(b->op, v);
     if (c != NULL) {
@@ -124,7 +115,8 @@ static void declarations(const struct block *b) {
               v, v);
     }
     if (is_written(b, v)) {
-      fprintf(b->out, "  %s *restrict out%u = out[%u];\n", emit_block_type_of(b, v), v, v);
+      fprintf(b->out, "  %s *restrict out%u = out[%u];\n", emit_type_of(b->op, b->widths, v), v,
+              v);
     }
   }
 }
@@ -143,7 +135,7 @@ static void emit_block_flagged(const struct block *b, uint32_t k, enum pass pass
                                const char *base, const char *limit) {
   const struct superop_node *node = &b->op->nodes[k];
   const uint32_t v = node->result, index = node->operands[1];
-  const char *type = emit_block_type_of(b, v);
+  const char *type = emit_type_of(b->op, b->widths, v);
   fprintf(b->out, "    const INT on%u = -(INT)v%u;\n", k, node->operands[2]);
   if (node->checked)
     fprintf(b->out, "    const INT ok%u = -(INT)((uint64_t)v%u < %s) | ~on%u;\n", k, index,
@@ -162,7 +154,7 @@ static void emit_block_flagged(const struct block *b, uint32_t k, enum pass pass
 static void emit_block_gathered(const struct block *b, uint32_t k, enum pass pass) {
   const struct superop_node *node = &b->op->nodes[k];
   const uint32_t v = node->result, index = node->operands[1];
-  const char *type = emit_block_type_of(b, v);
+  const char *type = emit_type_of(b->op, b->widths, v);
   char base[32] = "", limit[32];
   if (!b->plan->flat) snprintf(base, sizeof base, "base%u[i] + ", v);
   snprintf(limit, sizeof limit, b->plan->flat ? "count%u" : "limit%u[i]", v);
@@ -189,8 +181,8 @@ static void emit_block_progression(const struct block *b, uint32_t k) {
   const struct superop_node *node = &b->op->nodes[k];
   const uint32_t v = node->result;
   const struct superop_node *stride = emit_definition(b->op, node->operands[1]);
-  fprintf(b->out, "    const %s v%u = (%s)(start%u + i * ", emit_block_type_of(b, v), v,
-          emit_block_type_of(b, v), v);
+  fprintf(b->out, "    const %s v%u = (%s)(start%u + i * ", emit_type_of(b->op, b->widths, v),
+          v, emit_type_of(b->op, b->widths, v), v);
   if (stride != NULL && stride->role == ROLE_CONST) {
     fputs("(uint64_t)", b->out);
     emit_literal(&stride->constant, b->out);
@@ -222,7 +214,7 @@ static void assignment(const struct block *b, uint32_t k, enum pass pass) {
     return;
   }
   const struct map_row *row = emit_row(node);
-  const char *type = emit_block_variable_type_of(b, node->result);
+  const char *type = emit_variable_type_of(b->op, b->widths, node->result);
   if (node->checked) {
     fprintf(b->out, "    const int ok%u = ", k);
     emit_map(row->condition, node, b->out);
@@ -247,7 +239,7 @@ static void assignment(const struct block *b, uint32_t k, enum pass pass) {
 static void emit_block_body(const struct block *b, enum pass pass, const char *lane) {
   for (uint32_t v = 0; v < b->op->value_count; v++) {
     if (emit_block_is_read(b, v) && emit_spread_constant(b->op, v) == NULL) {
-      fprintf(b->out, "    const %s v%u = in%u[i];\n", emit_block_type_of(b, v), v, v);
+      fprintf(b->out, "    const %s v%u = in%u[i];\n", emit_type_of(b->op, b->widths, v), v, v);
     }
   }
   for (uint32_t k = 0; k < b->op->node_count; k++) {
@@ -266,7 +258,8 @@ static void emit_block_body(const struct block *b, enum pass pass, const char *l
     char so_far[32], next[16];
     snprintf(so_far, sizeof so_far, "lane%u[%s]", k, lane);
     snprintf(next, sizeof next, "v%u", node->operands[0]);
-    fprintf(b->out, "    %s = (%s)(", so_far, emit_block_type_of(b, node->operands[0]));
+    fprintf(b->out, "    %s = (%s)(", so_far,
+            emit_type_of(b->op, b->widths, node->operands[0]));
     emit_expression(emit_combination(node)->expression, 2, (const char *const[]){so_far, next},
                     b->out);
     fputs(");\n", b->out);
@@ -295,7 +288,7 @@ static void take_lanes(const struct block *b) {
   for (uint32_t k = 0, number = 0; k < b->op->node_count; k++) {
     if (!emit_block_is_reduction(b, k)) continue;
     const struct superop_node *node = &b->op->nodes[k];
-    const char *type = emit_block_type_of(b, node->operands[0]);
+    const char *type = emit_type_of(b->op, b->widths, node->operands[0]);
     fprintf(b->out,
             "    %s lane%u[LANES];\n"
             "    if (begin) {\n"
@@ -313,7 +306,7 @@ static void give_lanes(const struct block *b) {
   for (uint32_t k = 0, number = 0; k < b->op->node_count; k++) {
     if (!emit_block_is_reduction(b, k)) continue;
     const struct superop_node *node = &b->op->nodes[k];
-    const char *type = emit_block_type_of(b, node->operands[0]);
+    const char *type = emit_type_of(b->op, b->widths, node->operands[0]);
     fprintf(b->out, "  if (totals) {\n");
     for (unsigned half = CVL_REDUCE_LANES / 2; half > 0; half /= 2) {
       char low[32], high[32];

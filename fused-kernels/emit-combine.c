@@ -12,10 +12,6 @@ struct combination {
   FILE *out;
 };
 
-static const char *emit_combine_type_of(const struct combination *c, uint32_t v) {
-  return emit_type(c->widths, (enum superop_kind)c->op->kinds[v]);
-}
-
 static const struct superop_node *emit_combine_column(const struct combination *c, uint32_t i) {
   return &c->op->nodes[c->at.first + i];
 }
@@ -25,12 +21,12 @@ static void emit_combine_define(const struct combination *c, const char *name) {
   fprintf(c->out, "#define NAME(x) %s_##x\n#define COLUMNS(X)", name);
   for (uint32_t i = 0; i < c->at.count; i++) {
     fprintf(c->out, " X(%u, %s)", i,
-            emit_combine_type_of(c, emit_combine_column(c, i)->result));
+            emit_type_of(c->op, c->widths, emit_combine_column(c, i)->result));
   }
   fputs("\nstruct NAME(item) {\n", c->out);
   for (uint32_t i = 0; i < c->at.count; i++) {
-    fprintf(c->out, "  %s at%u;\n", emit_combine_type_of(c, emit_combine_column(c, i)->result),
-            i);
+    fprintf(c->out, "  %s at%u;\n",
+            emit_type_of(c->op, c->widths, emit_combine_column(c, i)->result), i);
   }
   fputs("};\n\n", c->out);
 }
@@ -52,14 +48,14 @@ static void declare_operands(const struct combination *c) {
     for (uint32_t right = 0; right < 2; right++) {
       const uint32_t v = emit_combine_column(c, i)->result + right;
       if (!emit_combine_reads(c, v)) continue;
-      fprintf(c->out, "  const %s v%u = %s.at%u;\n", emit_combine_type_of(c, v), v,
+      fprintf(c->out, "  const %s v%u = %s.at%u;\n", emit_type_of(c->op, c->widths, v), v,
               right ? "r" : "l", i);
     }
   }
   for (uint32_t v = c->op->param_count; v < c->op->value_count; v++) {
     const struct cvl_value *constant = emit_spread_constant(c->op, v);
     if (!constant || !emit_combine_reads(c, v)) continue;
-    fprintf(c->out, "  const %s v%u = ", emit_combine_type_of(c, v), v);
+    fprintf(c->out, "  const %s v%u = ", emit_type_of(c->op, c->widths, v), v);
     emit_literal(constant, c->out);
     fputs(";\n", c->out);
   }
@@ -71,7 +67,7 @@ static void emit_combine_statements(const struct combination *c, const char *ite
   for (uint32_t k = c->at.first + c->at.count; k < c->at.ends; k++) {
     const struct superop_node *node = &c->op->nodes[k];
     if (node->role != ROLE_MAP) continue;
-    const char *type = emit_combine_type_of(c, node->result);
+    const char *type = emit_type_of(c->op, c->widths, node->result);
     fprintf(c->out, "  const %s v%u = (%s)(", type, node->result, type);
     emit_map(emit_row(node)->expression, node, c->out);
     fputs(");\n", c->out);

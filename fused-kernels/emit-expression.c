@@ -15,8 +15,12 @@ const char *emit_type(struct widths w, enum superop_kind kind) {
   return "uint8_t";
 }
 
-const char *emit_variable_type(struct widths w, enum superop_kind kind) {
-  return kind == SUPEROP_BOOL ? "_Bool" : emit_type(w, kind);
+const char *emit_type_of(const struct superop *op, struct widths w, uint32_t v) {
+  return emit_type(w, (enum superop_kind)op->kinds[v]);
+}
+
+const char *emit_variable_type_of(const struct superop *op, struct widths w, uint32_t v) {
+  return op->kinds[v] == SUPEROP_BOOL ? "_Bool" : emit_type_of(op, w, v);
 }
 
 const struct superop_node *emit_definition(const struct superop *op, uint32_t v) {
@@ -128,7 +132,7 @@ void emit_loop_changes(const struct superop *op, struct superop_loop l, struct w
   for (int pass = 0; pass < 2; pass++) {
     for (uint32_t i = l.next; i <= l.last; i++) {
       const uint32_t *v = op->nodes[i].operands, to = op->nodes[i].result;
-      const char *type = emit_type(w, (enum superop_kind)op->kinds[v[0]]);
+      const char *type = emit_type_of(op, w, v[0]);
       if (v[0] == v[1]) continue;
       if (pass == 0) fprintf(out, "%sconst %s next%u = v%u;\n", indent, type, to, v[1]);
       if (pass == 1) fprintf(out, "%sv%u = next%u;\n", indent, v[0], to);
@@ -143,7 +147,7 @@ void emit_loop_node(const struct superop *op, uint32_t k, struct widths w, const
     fprintf(out, "%s  if (!v%u) break;\n", indent, node->operands[0]);
     return;
   }
-  const char *type = emit_type(w, (enum superop_kind)op->kinds[node->result]);
+  const char *type = emit_type_of(op, w, node->result);
   if (node->role == ROLE_CARRY) {
     fprintf(out, "%s%s v%u = v%u;\n", indent, type, node->result, node->operands[0]);
     if (op->nodes[k + 1].role != ROLE_CARRY) fprintf(out, "%sfor (;;) {\n", indent);

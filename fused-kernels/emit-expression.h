@@ -8,9 +8,11 @@
 
 /* "int64_t", "double", "uint8_t": elements of a kind other than SEGDES. */
 const char *emit_type(struct widths, enum superop_kind kind);
-/* The C type of a variable with computed elements: "_Bool" for BOOL. Compilers keep that as a
- * mask of the width of its operands, whereas they convert each uint8_t to a byte. */
-const char *emit_variable_type(struct widths, enum superop_kind kind);
+/* The type of the elements of value v. */
+const char *emit_type_of(const struct superop *, struct widths, uint32_t v);
+/* The C type of a variable with computed elements of value v: "_Bool" for BOOL. Compilers keep
+ * that as a mask of the width of its operands, whereas they convert each uint8_t to a byte. */
+const char *emit_variable_type_of(const struct superop *, struct widths, uint32_t v);
 /* A literal of exactly this value. */
 void emit_literal(const struct cvl_value *, FILE *);
 /* The row of a map node. */

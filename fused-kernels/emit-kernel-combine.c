@@ -37,8 +37,7 @@ struct columns {
 };
 
 static const char *emit_kernel_combine_type_of(const struct columns *c, uint32_t i) {
-  return emit_type(c->widths,
-                   (enum superop_kind)c->op->kinds[c->op->nodes[c->at.first + i].result]);
+  return emit_type_of(c->op, c->widths, c->op->nodes[c->at.first + i].result);
 }
 
 /* `format` for each column: its type and its number, with something between. */

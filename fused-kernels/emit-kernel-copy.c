@@ -227,10 +227,6 @@ void fused_copy_kernel_plan(struct arena *arena, const struct superop *op, uint3
 
 /* ---- values ---- */
 
-static const char *emit_kernel_copy_type_of(const struct fused_kernel *k, uint32_t v) {
-  return emit_type(k->widths, (enum superop_kind)k->op->kinds[v]);
-}
-
 /* The element of a value at a position. */
 static void emit_kernel_copy_element(const struct fused_kernel *k, uint32_t v, const char *at,
                                      FILE *out) {
@@ -304,8 +300,8 @@ static void scatter_value(const struct fused_kernel *k, const struct superop_nod
 
 static void emit_kernel_copy_value(const struct fused_kernel *k,
                                    const struct superop_node *node, FILE *out) {
-  fprintf(out, "  HERE %s v%u(int64_t i) const {\n", emit_kernel_copy_type_of(k, node->result),
-          node->result);
+  fprintf(out, "  HERE %s v%u(int64_t i) const {\n",
+          emit_type_of(k->op, k->widths, node->result), node->result);
   switch ((enum superop_role)node->role) {
   case ROLE_INDEX: index_value(k, node, out); break;
   case ROLE_GATHER: gather_value(k, node, out); break;
@@ -427,7 +423,7 @@ static const char last_run_text[] = "  /* The last run that starts at position i
 static void emit_kernel_copy_results(const struct fused_kernel *k, FILE *out) {
   fprintf(out, "  enum { unroll = %u };\n  struct results {\n", emit_copy_unrolled(k));
   for (uint32_t v = 0; v < k->op->value_count; v++) {
-    if (k->written[v]) fprintf(out, "    %s v%u;\n", emit_kernel_copy_type_of(k, v), v);
+    if (k->written[v]) fprintf(out, "    %s v%u;\n", emit_type_of(k->op, k->widths, v), v);
   }
   fputs("  };\n  HERE results at(int64_t i) const {\n    results r;\n", out);
   for (uint32_t v = 0; v < k->op->value_count; v++) {

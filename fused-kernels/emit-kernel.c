@@ -21,7 +21,7 @@
 /* ---- the struct ---- */
 
 const char *body_type(const struct body *b, uint32_t v) {
-  return emit_type(b->k->widths, (enum superop_kind)b->op->kinds[v]);
+  return emit_type_of(b->op, b->k->widths, v);
 }
 
 static const struct superop_node *emit_kernel_reduction(const struct body *b,

@@ -11,10 +11,6 @@ struct loop {
   FILE *out;
 };
 
-static const char *emit_loop_type_of(const struct loop *l, uint32_t v) {
-  return emit_type(l->widths, (enum superop_kind)l->op->kinds[v]);
-}
-
 /* Declares constants, arrays, and the carried values of the lanes. */
 static void declare_loop(const struct loop *l) {
   for (uint32_t v = l->op->param_count; v < l->op->value_count; v++) {
@@ -25,14 +21,14 @@ static void declare_loop(const struct loop *l) {
       for (unsigned i = 0; i < node->operand_count; i++) used |= node->operands[i] == v;
     }
     if (!used) continue;
-    fprintf(l->out, "  const %s v%u = ", emit_loop_type_of(l, v), v);
+    fprintf(l->out, "  const %s v%u = ", emit_type_of(l->op, l->widths, v), v);
     emit_literal(c, l->out);
     fputs(";\n", l->out);
   }
   for (uint32_t i = 0; i < l->range.count; i++) {
     const struct superop_node *carry = &l->op->nodes[l->range.first + i];
     const uint32_t result = l->op->nodes[l->range.next + i].result;
-    const char *type = emit_loop_type_of(l, result);
+    const char *type = emit_type_of(l->op, l->widths, result);
     fprintf(l->out,
             "  const %s *in%u = in[%u];\n  %s *out%u = out[%u];\n  %s c%u[LANES] = {0};\n",
             type, carry->result, carry->operands[0], type, result, result, type, carry->result);
@@ -68,7 +64,7 @@ static void round_of_lanes(const struct loop *l) {
   fputs(EMIT_IVDEP "      for (unsigned j = 0; j < LANES; j++) {\n", l->out);
   for (uint32_t k = l->range.first; k < l->range.next; k++) {
     const uint32_t v = nodes[k].result;
-    const char *type = nodes[k].role == ROLE_WHILE ? NULL : emit_loop_type_of(l, v);
+    const char *type = nodes[k].role == ROLE_WHILE ? NULL : emit_type_of(l->op, l->widths, v);
     if (nodes[k].role == ROLE_CARRY) {
       fprintf(l->out, "        const %s v%u = c%u[j];\n        (void)v%u;\n", type, v, v, v);
     } else if (nodes[k].role == ROLE_WHILE) {

@@ -91,16 +91,6 @@ struct rectangles_text {
   FILE *out;
 };
 
-static const char *emit_rectangles_type_of(const struct rectangles_text *t, uint32_t v) {
-  return emit_type(t->widths, (enum superop_kind)t->op->kinds[v]);
-}
-
-/* Returns the C type of a variable with computed elements of value v. */
-static const char *emit_rectangles_variable_type_of(const struct rectangles_text *t,
-                                                    uint32_t v) {
-  return emit_variable_type(t->widths, (enum superop_kind)t->op->kinds[v]);
-}
-
 static bool emit_rectangles_is_output(const struct superop *op, uint32_t v) {
   bool output = false;
   for (uint32_t i = 0; i < op->output_count; i++) output |= op->outputs[i] == v;
@@ -127,23 +117,23 @@ static void declare_loads(const struct rectangles_text *t) {
       fprintf(t->out,
               "    const %s *restrict in%u = (const void *)(in[%u].at + row * "
               "in[%u].row_bytes);\n",
-              emit_rectangles_type_of(t, v), v, v, v);
+              emit_type_of(t->op, t->widths, v), v, v, v);
     if (c && t->r->reads[v]) {
-      fprintf(t->out, "    const %s v%u = ", emit_rectangles_type_of(t, v), v);
+      fprintf(t->out, "    const %s v%u = ", emit_type_of(t->op, t->widths, v), v);
       emit_literal(c, t->out);
       fputs(";\n", t->out);
     }
     if (emit_rectangles_is_output(t->op, v))
       fprintf(t->out,
               "    %s *restrict out%u = (void *)(out[%u].at + row * out[%u].row_bytes);\n",
-              emit_rectangles_type_of(t, v), v, v, v);
+              emit_type_of(t->op, t->widths, v), v, v, v);
   }
 }
 
 /* Declares a value that is the same at all positions of a row, or a progression there. */
 static void declare_known(const struct rectangles_text *t, uint32_t k) {
   const uint32_t v = t->op->nodes[k].result;
-  const char *type = emit_rectangles_type_of(t, v);
+  const char *type = emit_type_of(t->op, t->widths, v);
   if (t->r->tasks[k] == RECTANGLE_ROW)
     fprintf(t->out,
             "    const %s v%u = *(const %s *)(const void *)(in[%u].at + row * "
@@ -160,7 +150,7 @@ static void declare_known(const struct rectangles_text *t, uint32_t k) {
 
 static void print_map(const struct rectangles_text *t, uint32_t k) {
   const struct superop_node *node = &t->op->nodes[k];
-  const char *type = emit_rectangles_variable_type_of(t, node->result);
+  const char *type = emit_variable_type_of(t->op, t->widths, node->result);
   fprintf(t->out, "      const %s v%u = (%s)(", type, node->result, type);
   emit_map(emit_row(node)->expression, node, t->out);
   fputs(");\n", t->out);
@@ -169,13 +159,14 @@ static void print_map(const struct rectangles_text *t, uint32_t k) {
 static void print_body(const struct rectangles_text *t) {
   for (uint32_t v = 0; v < t->op->value_count; v++) {
     if (emit_rectangles_is_loaded(t, v))
-      fprintf(t->out, "      const %s v%u = in%u[i];\n", emit_rectangles_type_of(t, v), v, v);
+      fprintf(t->out, "      const %s v%u = in%u[i];\n", emit_type_of(t->op, t->widths, v), v,
+              v);
   }
   for (uint32_t k = 0; k < t->op->node_count; k++) {
     const uint32_t v = t->op->nodes[k].result;
     if (is_affine_int(t, k))
       fprintf(t->out, "      const %s v%u = (%s)next%u;\n      next%u += stride%u;\n",
-              emit_rectangles_type_of(t, v), v, emit_rectangles_type_of(t, v), v, v, v);
+              emit_type_of(t->op, t->widths, v), v, emit_type_of(t->op, t->widths, v), v, v, v);
   }
   for (uint32_t k = 0; k < t->op->node_count; k++) {
     if (t->r->tasks[k] == RECTANGLE_MAP) print_map(t, k);

@@ -27,10 +27,6 @@ static bool emit_tile_is_inside(const struct tile_text *t, uint32_t k, enum supe
   return schedule(t)->tasks[k] == TASK_INSIDE && t->op->nodes[k].role == role;
 }
 
-static const char *emit_tile_type_of(const struct tile_text *t, uint32_t v) {
-  return emit_type(t->widths, (enum superop_kind)t->op->kinds[v]);
-}
-
 /* The letter of the functions for elements of this kind. */
 static char letter_of(const struct tile_text *t, uint32_t v) {
   return "ifb"[t->op->kinds[v] == SUPEROP_INT ? 0 : t->op->kinds[v] == SUPEROP_FLOAT ? 1 : 2];
@@ -97,7 +93,7 @@ static void print_runs(const struct tile_text *t, uint32_t k) {
   fprintf(t->out,
           "    if (t->nodes[%u].act == TILE_RUNS) {\n"
           "      %s *to = ",
-          k, emit_tile_type_of(t, v));
+          k, emit_type_of(t->op, t->widths, v));
   print_data(t, v);
   fprintf(t->out,
           ";\n      const uint64_t good = tile_runs_%c(&t->nodes[%u], first + at, last, to);\n"
@@ -122,7 +118,8 @@ static void print_gather(const struct tile_text *t, uint32_t k) {
           "    if (t->nodes[%u].act == TILE_FILL) {\n"
           "      tile_%s(&t->nodes[%u], first + at, last);\n"
           "      %s *to = ",
-          k, node->role == ROLE_PICK ? "own_bounds" : "bounds", k, emit_tile_type_of(t, v));
+          k, node->role == ROLE_PICK ? "own_bounds" : "bounds", k,
+          emit_type_of(t->op, t->widths, v));
   print_data(t, v);
   fputs(";\n      const INT *index = ", t->out);
   print_data(t, node->operands[1]);
@@ -240,8 +237,8 @@ static void print_pack(const struct tile_text *t, uint32_t k, uint32_t number) {
           ";\n      if (p->offsets) tile_ranks(p, first + at, last, flags);\n"
           "      if (p->out) {\n        %s *to = (%s *)(void *)p->out + p->kept;\n"
           "        p->kept += tile_pack_%c(m, ",
-          emit_tile_type_of(t, node->operands[0]), emit_tile_type_of(t, node->operands[0]),
-          letter_of(t, node->operands[0]));
+          emit_type_of(t->op, t->widths, node->operands[0]),
+          emit_type_of(t->op, t->widths, node->operands[0]), letter_of(t, node->operands[0]));
   print_data(t, node->operands[0]);
   fputs(", flags, to);\n      } else {\n        p->kept += tile_count(m, flags);\n      }\n    "
         "}\n",
@@ -261,7 +258,7 @@ static void print_packs(const struct tile_text *t) {
 static void define_scan(const struct tile_text *t, uint32_t k) {
   const struct superop_node *node = &t->op->nodes[k];
   const struct combine_row *row = emit_combination(node);
-  const char *type = emit_tile_type_of(t, node->operands[0]);
+  const char *type = emit_type_of(t->op, t->widths, node->operands[0]);
   fprintf(t->out,
           "static APART void %s_scan%u(struct tile_scan *s, uint64_t p, uint64_t last,\n"
           "    const %s *x) {\n"
@@ -299,7 +296,7 @@ static void print_scans(const struct tile_text *t) {
 void fused_emit_scan(const struct superop *op, uint32_t k, struct widths widths,
                      const char *name, FILE *out) {
   const struct superop_node *node = &op->nodes[k];
-  const char *type = emit_type(widths, (enum superop_kind)op->kinds[node->result]);
+  const char *type = emit_type_of(op, widths, node->result);
   for (int declared = 0; declared < 2; declared++) {
     fprintf(out, "void %s(const void *before, const void *x, uint64_t n, void *out)%s", name,
             declared ? " {\n" : ";\n");
@@ -333,7 +330,7 @@ static void print_writes(const struct tile_text *t, const struct superop_node *n
   fprintf(t->out,
           "    %s *target = %sj - s->low < s->high - s->low ? to + j : &unused;\n"
           "    *target = x[i];\n",
-          emit_tile_type_of(t, node->result), has_flags(node) ? "flags[i] && " : "");
+          emit_type_of(t->op, t->widths, node->result), has_flags(node) ? "flags[i] && " : "");
 }
 
 /* Whether index i is out of range. */
@@ -345,7 +342,7 @@ static void print_wrong(const struct tile_text *t, const struct superop_node *no
  */
 static void define_scatter(const struct tile_text *t, uint32_t k) {
   const struct superop_node *node = &t->op->nodes[k];
-  const char *type = emit_tile_type_of(t, node->result);
+  const char *type = emit_type_of(t->op, t->widths, node->result);
   fprintf(t->out,
           "static APART uint64_t %s_scatter%u(const struct tile_scatter *s, uint64_t m,\n"
           "    const %s *x, const INT *index, const uint8_t *flags) {\n"
