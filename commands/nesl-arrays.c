@@ -288,7 +288,7 @@ bool nesl_bind_argument(struct nesl *n, const struct global *function, unsigned 
                         unsigned count, const char *name, const char *file) {
   struct source_text text;
   bool fine = false;
-  const double before = seconds_now();
+  const double before = stop_clock();
   const struct permissions user = process_user();
   const struct stop *const around = n->heap.stop;
   n->heap.stop = n->stop;
@@ -301,7 +301,7 @@ bool nesl_bind_argument(struct nesl *n, const struct global *function, unsigned 
   n->heap.stop = around;
   source_free(&text, &n->heap);
   if (!fine) nesl_settle(n, NULL, (struct span){0});
-  n->load_seconds += seconds_now() - before;
+  n->load_seconds += stop_clock() - before;
   return fine;
 }
 

@@ -213,7 +213,7 @@ struct loading {
 
 static void note_loaded(void *context) {
   struct loading *loading = context;
-  loading->seconds = seconds_now() - loading->begin;
+  loading->seconds = stop_clock() - loading->begin;
   if (loading->evaluation->loaded) loading->evaluation->loaded(loading->evaluation->context);
 }
 
@@ -223,7 +223,7 @@ static enum machine_outcome run_on_machine(struct compiled *c, const struct eval
                                            struct diag_list *reported) {
   struct measurement once = {.machine = {.runs = 0}};
   struct measurement *m = e->measurement ? e->measurement : &once;
-  struct loading loading = {.evaluation = e, .begin = seconds_now()};
+  struct loading loading = {.evaluation = e, .begin = stop_clock()};
   m->machine.loaded = note_loaded;
   m->machine.context = &loading;
   m->machine.consumer = e->consumer;
@@ -232,7 +232,7 @@ static enum machine_outcome run_on_machine(struct compiled *c, const struct eval
       c->machine, program, c->arguments, c->argument_count, &m->machine, &c->results, reported);
   const struct cvl_backend *backend = machine_backend(c->machine);
   if (outcome == MACHINE_DONE) machine_keep_random(c->machine);
-  c->base.seconds += seconds_now() - loading.begin;
+  c->base.seconds += stop_clock() - loading.begin;
   m->load_seconds += loading.seconds;
   m->backend = backend->name;
   if (e->measurement) m->threads = threads_of_backend(c, backend);
@@ -244,10 +244,10 @@ static bool evaluate_compiled(struct evaluator *base, const struct evaluation *e
   struct compiled *c = (struct compiled *)base;
   const struct core *expression = e->form->value;
   if (!make_machine(c, e)) return false;
-  const double before = seconds_now();
+  const double before = stop_clock();
   const struct ir_program *program = compile_evaluation(c, e);
   if (!program) return false;
-  if (e->measurement) e->measurement->compile_seconds = seconds_now() - before;
+  if (e->measurement) e->measurement->compile_seconds = stop_clock() - before;
   struct diag_list reported;
   diag_list_init(&reported, e->complaints->diags->arena);
   char text[128];

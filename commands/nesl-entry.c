@@ -184,9 +184,9 @@ bool nesl_take_arguments(struct nesl *n, const struct checked *call) {
   struct arguments a = {.n = n};
   if (apply->kind != CORE_APPLY) return true;
   find_arguments(&a, apply->as.part.right);
-  const double before = seconds_now();
+  const double before = stop_clock();
   if (a.expressions.count > 0 && !evaluate_expressions(&a, call)) return false;
-  n->load_seconds += seconds_now() - before;
+  n->load_seconds += stop_clock() - before;
   n->evaluator->seconds = 0; /* what counts is the call */
   n->parameters = a.parameters.items;
   n->parameter_count = (uint32_t)a.parameters.count;

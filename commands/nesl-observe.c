@@ -61,9 +61,9 @@ static bool observe_machine(struct nesl *n, const struct form *form, observed *o
 /* ---- time ---- */
 
 static bool time_of(struct nesl *n, const struct form *form) {
-  const double before = seconds_now(), ran = n->evaluator->seconds;
+  const double before = stop_clock(), ran = n->evaluator->seconds;
   if (!nesl_evaluate_with(n, n->evaluator, form, true)) return false;
-  const double whole = seconds_now() - before;
+  const double whole = stop_clock() - before;
   if (n->options->direct) {
     fprintf(n->out, "%.6f s\n", whole);
   } else {

@@ -214,12 +214,12 @@ static bool simplify(struct trying *t, struct random_datum *failing) {
 
 /* Makes the case as simple as it gets; the number of steps. `ended` early? */
 static unsigned find_simplest(struct trying *t, struct random_datum *failing, bool *ended) {
-  const double before = seconds_now();
+  const double before = stop_clock();
   unsigned steps = 0;
   for (bool simpler = true; simpler && !*ended; steps += simpler) {
     simpler = simplify(t, failing);
     *ended = is_asked_to_end(t) || t->runs > MOST_SIMPLER_RUNS || t->tried > MOST_TRIED ||
-             seconds_now() - before > most_simpler_seconds;
+             stop_clock() - before > most_simpler_seconds;
   }
   return steps;
 }

@@ -225,10 +225,6 @@ int process_failed(void) {
   return signals.asked ? STATUS_INTERRUPTED : STATUS_FAILED;
 }
 
-double seconds_now(void) {
-  return stop_clock();
-}
-
 /* ---- beginning and end ---- */
 
 static void take_descriptors(void) {

@@ -78,7 +78,4 @@ bool process_reaches(FILE *);
  * unless the command has failed. */
 bool process_write(FILE *, const char *text, size_t length);
 
-/* Returns the seconds of a monotonic clock. */
-double seconds_now(void);
-
 #endif

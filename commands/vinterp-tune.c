@@ -52,10 +52,10 @@ static double run_tuned_program(void *with, const struct machine_options *option
   struct program *p = t->program;
   struct machine *machine = run_machine(t->options->backend_name, options, &p->diags);
   if (!machine) return -1;
-  const double start = seconds_now();
+  const double start = stop_clock();
   const enum machine_outcome outcome =
       machine_run_on(machine, p->ir, t->items, t->item_count, &p->diags);
-  const double seconds = seconds_now() - start;
+  const double seconds = stop_clock() - start;
   machine_free(machine);
   return outcome == MACHINE_DONE || outcome == MACHINE_EXIT ? seconds : -1;
 }

@@ -33,12 +33,12 @@ struct arguments {
 static int run_on_backend(struct program *p, const struct command_options *o,
                           const struct machine_options *options, const struct arguments *a,
                           bool *began) {
-  double start = seconds_now();
+  double start = stop_clock();
   struct machine *machine = run_machine(o->backend_name, options, &p->diags);
   *began = machine != NULL;
   if (!*began) return STATUS_FAILED;
   int status = status_of(machine_run_on(machine, p->ir, a->items, a->count, &p->diags));
-  double end = seconds_now();
+  double end = stop_clock();
   if (o->elapsed) fprintf(stderr, "elapsed time = %.6f seconds\n", end - start);
   if (options->profile) machine_profile(machine, stderr, o->json);
   machine_free(machine);

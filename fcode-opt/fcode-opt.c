@@ -9,7 +9,6 @@
 
 #include <setjmp.h>
 #include <string.h>
-#include <time.h>
 
 bool fcode_opt_is_done(const struct ir_program *program) {
   return program->vcode && program->superop_count > 0;
@@ -320,12 +319,6 @@ static void count_bindings(struct opt *o, uint32_t *functions, uint64_t *binding
   arena_free(o->scratch);
 }
 
-static double opt_seconds(void) {
-  struct timespec t;
-  clock_gettime(CLOCK_MONOTONIC, &t);
-  return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
 /* ---- rounds ---- */
 
 /* Optimises a copy of the program once. Returns false if it cannot be rewritten. */
@@ -400,7 +393,7 @@ struct ir_program *fcode_opt(struct arena *arena, const struct ir_program *progr
   struct fcode_opt_stats own;
   if (!stats) stats = &own;
   *stats = (struct fcode_opt_stats){0};
-  double start = opt_seconds();
+  double start = stop_clock();
   struct driver d = {.diags = diags,
                      .o = {.arena = arena,
                            .scratch = &scratch,
@@ -430,6 +423,6 @@ struct ir_program *fcode_opt(struct arena *arena, const struct ir_program *progr
   memory_guard_end(&guard);
   arena_free(&scratch);
   arena_free(&d.decided);
-  stats->seconds = opt_seconds() - start;
+  stats->seconds = stop_clock() - start;
   return d.broken ? NULL : d.o.program;
 }

@@ -3,6 +3,7 @@
  */
 #include "cvl-mpi/exchange/comm.h"
 #include "base/job.h"
+#include "base/stop.h"
 #include "cvl-mpi/exchange/stops.h"
 
 #include <limits.h>
@@ -42,12 +43,6 @@ struct comm {
 
 /* ---- waiting ---- */
 
-static double comm_now(void) {
-  struct timespec t;
-  clock_gettime(CLOCK_MONOTONIC, &t);
-  return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
-}
-
 /* Yields the processor after many looks (stops.h), since there may be more ranks than
  * processors. */
 void comm_give_way(unsigned k) {
@@ -64,14 +59,14 @@ void comm_give_way(unsigned k) {
 
 /* Waits for n requests. Returns false after so many seconds; 0: waits without limit. */
 static bool comm_complete(struct comm *c, MPI_Request *requests, int n, double seconds) {
-  const double begun = seconds > 0 ? comm_now() : 0;
+  const double begun = seconds > 0 ? stop_clock() : 0;
   int done = 0;
   for (unsigned k = 0;; k += k < UINT_MAX) {
     MPI_Testall(n, requests, &done, c->statuses);
     if (done) return true;
     if (k >= SPIN && c->stops.promises) stops_look(&c->stops);
     comm_give_way(k);
-    if (seconds > 0 && comm_now() - begun > seconds) return false;
+    if (seconds > 0 && stop_clock() - begun > seconds) return false;
   }
 }
 

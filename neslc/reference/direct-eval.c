@@ -8,7 +8,6 @@
 
 #include <math.h>
 #include <string.h>
-#include <time.h>
 
 static bool eval_node(struct direct *d, struct direct_frame *frame, const struct core *e,
                       struct datum *out);
@@ -363,14 +362,10 @@ static bool eval_list(struct direct *d, struct direct_frame *frame, const struct
 
 static bool eval_time(struct direct *d, struct direct_frame *frame, const struct core *e,
                       struct datum *out) {
-  struct timespec before, after;
+  const double before = stop_clock();
   struct datum x;
-  clock_gettime(CLOCK_MONOTONIC, &before);
   if (!direct_eval(d, frame, e->as.part.left, &x)) return false;
-  clock_gettime(CLOCK_MONOTONIC, &after);
-  double seconds =
-      (double)(after.tv_sec - before.tv_sec) + 1e-9 * (double)(after.tv_nsec - before.tv_nsec);
-  *out = datum_pair(d, x, datum_float(rounded(d, seconds)));
+  *out = datum_pair(d, x, datum_float(rounded(d, stop_clock() - before)));
   return true;
 }
 

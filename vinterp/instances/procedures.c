@@ -55,7 +55,7 @@ void procedure_calls_begin_run(struct machine *m) {
 }
 
 double procedure_calls_spent(const struct machine *m) {
-  return m->calls.spent + (m->calls.depth ? machine_clock() - m->calls.begun : 0);
+  return m->calls.spent + (m->calls.depth ? stop_clock() - m->calls.begun : 0);
 }
 
 /* The parent's own time includes that of its sub-machines if it measures a call now. */
@@ -66,7 +66,7 @@ void procedure_calls_adopt(struct machine *parent, const struct machine *sub) {
 
 static void begin_timing(struct machine *m) {
   m->calls.depth = m->depth;
-  m->calls.begun = machine_clock();
+  m->calls.begun = stop_clock();
   m->calls.together = m->calls.compared = false;
 }
 
@@ -78,7 +78,7 @@ static void note_way(struct machine *m, uint32_t function, unsigned way, double 
 }
 
 void procedure_calls_end(struct machine *m) {
-  const double seconds = machine_clock() - m->calls.begun;
+  const double seconds = stop_clock() - m->calls.begun;
   m->calls.spent += seconds;
   m->calls.depth = 0;
   if (m->calls.compared)
@@ -216,7 +216,7 @@ static bool procedure_fits(struct machine *m, const struct batch *b) {
 static bool is_at_rest(struct machine *m, const struct batch *b) {
   struct chunk_need *need = &m->needs[b->function];
   if (need->native_rest == 0)
-    return need->native_again > 0 && machine_clock() < need->native_again;
+    return need->native_again > 0 && stop_clock() < need->native_again;
   need->native_rest--;
   return true;
 }
@@ -278,7 +278,7 @@ static void note_try(struct machine *m, const struct batch *b, bool done, double
   struct chunk_need *need = &m->needs[b->function];
   const uint32_t next = need->native_next ? need->native_next : REST_FIRST;
   need->native_rest = done ? 0 : next;
-  need->native_again = done ? 0 : machine_clock() + REST_TIMES * seconds;
+  need->native_again = done ? 0 : stop_clock() + REST_TIMES * seconds;
   need->native_next = done ? 0 : next < REST_MOST ? 2 * next : next;
   const bool late = b->time.most > 0 && seconds >= b->time.most;
   if (done || late) note_way(m, b->function, PROCEDURE_APART, b->weight, seconds);
@@ -326,7 +326,7 @@ static void write_event(struct machine *m, const struct batch *b,
                                     .function = name,
                                     .elements = b->instances,
                                     .begin = begin,
-                                    .duration = machine_clock() - begin};
+                                    .duration = stop_clock() - begin};
   trace_write(m->trace, &event);
   write_spans(m, event);
 }
@@ -339,14 +339,14 @@ static enum procedure_call procedure_execute(struct machine *m, const struct bat
   bool done = false;
   if (!machine_settle(m, &first) || !machine_next_site(m, first.location, &site))
     return PROCEDURE_FAILED;
-  const double begin = machine_clock();
+  const double begin = stop_clock();
   if (!table_of(m)->run(m->context, site.number, m->procedures->code, b->procedure, b->time,
                         b->instances, b->operands, results, &done)) {
     procedure_forget(m, b);
     machine_backend_fault(m, &site);
     return PROCEDURE_FAILED;
   }
-  note_try(m, b, done, machine_clock() - begin);
+  note_try(m, b, done, stop_clock() - begin);
   if (!done) {
     procedure_forget(m, b);
     return PROCEDURE_NOT;

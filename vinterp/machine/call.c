@@ -68,7 +68,7 @@ static void begin_run(struct machine *m, const struct run *r) {
   m->err = r->err;
   m->consumer = r->consumer;
   m->own = r->own;
-  m->start = m->timer = machine_clock();
+  m->start = m->timer = stop_clock();
   if (m->options.progress_fd >= 0) {
     const double first = m->options.progress_seconds;
     progress_begin(&m->progress, m->options.progress_fd, first > 0 ? first : 1);
@@ -136,25 +136,25 @@ static bool begin_entry(struct machine *m, const struct run *r, uint32_t *locati
 static enum step run_code(struct machine *m, uint32_t location) {
   const enum procedure_call native = procedure_entry_run(m);
   if (native != PROCEDURE_NOT) return native == PROCEDURE_DONE ? STEP_DONE : STEP_FAULT;
-  const double begin = machine_clock();
+  const double begin = stop_clock();
   enum step step;
   do {
     step = code_is_stack(m->code, location) ? interpret(m, &location) : execute(m, &location);
     if (step == STEP_FAULT && chunks_resume(m, &location)) step = STEP_SWITCH;
   } while (step == STEP_SWITCH);
-  if (step == STEP_DONE) procedure_entry_end(m, machine_clock() - begin);
+  if (step == STEP_DONE) procedure_entry_end(m, stop_clock() - begin);
   return step;
 }
 
 /* Runs the code, and stops the clock when the back end has done everything. */
 static enum step run_timed(struct machine *m, uint32_t location, struct run_times *times) {
   const struct cvl_statistics before = m->backend->statistics(m->context);
-  const double start = machine_clock();
+  const double start = stop_clock();
   enum step step = run_code(m, location);
   if (step != STEP_DONE) return step;
   const struct machine_site site = machine_end_site(m);
   if (!machine_settle(m, &site)) return STEP_FAULT;
-  times->seconds = machine_clock() - start;
+  times->seconds = stop_clock() - start;
   const struct cvl_statistics after = m->backend->statistics(m->context);
   times->launches = after.launches - before.launches;
   times->waits = after.waits - before.waits;
@@ -185,7 +185,7 @@ static void end_run(struct machine *m, enum step step) {
   if (m->options.progress_fd >= 0) progress_end(&m->progress);
   if (m->profile) {
     const struct cvl_statistics statistics = m->backend->statistics(m->context);
-    profile_run(m->profile, machine_clock() - m->start, &statistics);
+    profile_run(m->profile, stop_clock() - m->start, &statistics);
   }
   chunks_abandon(m);
   consumer_end(m);

@@ -420,6 +420,5 @@ bool machine_decide(struct machine *, uint32_t location, const struct value *, b
 bool operation_profiled(struct machine *, uint32_t location, enum opcode, enum type_word,
                         struct value *operands, struct value *results);
 bool fused_profiled(struct machine *, uint32_t location, uint32_t superop);
-double machine_clock(void);
 
 #endif

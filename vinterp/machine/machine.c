@@ -93,7 +93,7 @@ struct machine *machine_new(const struct machine_options *options, struct diag_l
   }
   if (m->backend->processes) stop_join(options->stop);
   if (options->trace) { /* not earlier, since another back end may be tried */
-    m->trace = trace_new(m->heap, options->trace, machine_clock(), TRACE_MAX_EVENTS);
+    m->trace = trace_new(m->heap, options->trace, stop_clock(), TRACE_MAX_EVENTS);
     if (!m->trace) return fail_new(m, diags, "out of memory");
   }
   m->store = (struct value_store){m->backend, m->context, m->heap};

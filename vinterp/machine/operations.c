@@ -95,9 +95,9 @@ static bool execute_timer(struct machine *m, const struct machine_site *site, en
                           struct value *results) {
   if (!machine_settle(m, site)) return false;
   if (op == OPC_START_TIMER) {
-    m->timer = machine_clock();
+    m->timer = stop_clock();
   } else {
-    double seconds = machine_clock() - m->timer;
+    double seconds = stop_clock() - m->timer;
     if (m->backend->processes)
       m->backend->processes->broadcast(m->context, &seconds, sizeof seconds);
     results[0] = value_of(cvl_scalar_float(m->widths.float_elem, seconds));

@@ -13,10 +13,6 @@ enum {
   FUEL_OF_OPERATION = 512
 };
 
-double machine_clock(void) {
-  return stop_clock();
-}
-
 bool machine_reserve(struct machine *m, const struct machine_site *site, uint64_t needed) {
   if (needed <= m->capacity) return true;
   uint64_t capacity = m->capacity ? m->capacity : 256;

@@ -53,7 +53,7 @@ static bool profiled_finish(struct machine *m, struct measured *x, uint32_t loca
     for (uint32_t k = 0; k < n; k++) value_release(&m->store, &results[k]);
     return false;
   }
-  x->entry.seconds = machine_clock() - x->begin;
+  x->entry.seconds = stop_clock() - x->begin;
   profiled_measure(m, x, &x->entry.written, results, n);
   return true;
 }
@@ -89,7 +89,7 @@ bool operation_profiled(struct machine *m, uint32_t location, enum opcode op,
   x.entry.passes = info->klass == OC_ELEMENTWISE && x.longest > 1;
   if (opcode_class_info(info->klass)->log_steps)
     x.entry.over = profiled_elements(m, &operands[0]);
-  x.begin = machine_clock();
+  x.begin = stop_clock();
   if (!operation_execute(m, location, op, type, operands, results) ||
       !profiled_finish(m, &x, location, results, (uint32_t)strlen(info->results))) {
     return false;
@@ -168,7 +168,7 @@ bool fused_profiled(struct machine *m, uint32_t location, uint32_t superop) {
   profiled_measure(m, &x, &x.entry.read, fused_operands(m), op->param_count);
   const bool flat = profiled_is_flat(m, op);
   uint64_t domain = fused_domain(m, superop);
-  x.begin = machine_clock();
+  x.begin = stop_clock();
   if (!fused_execute(m, location, superop) ||
       !profiled_finish(m, &x, location, fused_results(m), op->output_count)) {
     return false;

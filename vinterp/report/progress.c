@@ -3,19 +3,13 @@
  */
 #include "vinterp/report/progress.h"
 #include "base/number.h"
+#include "base/stop.h"
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 static const double AGAIN_SECONDS = 0.2;
 static const char ERASE_LINE[] = "\r\033[K";
-
-static double progress_now(void) {
-  struct timespec t;
-  clock_gettime(CLOCK_MONOTONIC, &t);
-  return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
-}
 
 /* If the line cannot be written, the display is switched off, and the run goes on. */
 static void progress_put(struct progress *p, const char *bytes, size_t n) {
@@ -25,13 +19,13 @@ static void progress_put(struct progress *p, const char *bytes, size_t n) {
 void progress_begin(struct progress *p, int fd, double first) {
   *p = (struct progress){.fd = fd >= 0 && isatty(fd) ? fd : -1};
   if (p->fd < 0) return;
-  p->start = progress_now();
+  p->start = stop_clock();
   p->next = p->start + first;
 }
 
 void progress_update(struct progress *p, const char *function, uint64_t live, uint64_t peak) {
   if (p->fd < 0) return;
-  double time = progress_now();
+  double time = stop_clock();
   if (time < p->next) return;
   p->next = time + AGAIN_SECONDS;
   char live_text[NUMBER_TEXT_MAX], peak_text[NUMBER_TEXT_MAX], line[160];

@@ -19,7 +19,7 @@ struct trace_event {
   const char *formula;    /* formula of a superoperator; or NULL */
   uint64_t elements;      /* elements of the longest operand or result; instances */
   unsigned thread;        /* 0: the one that executes the program */
-  double begin, duration; /* seconds; begin is a time of machine_clock */
+  double begin, duration; /* seconds; begin is a time of stop_clock */
 };
 
 /* The most events, of some 200 bytes each; more than viewers open. */

@@ -278,11 +278,11 @@ static double now;
 static bool clock_is_ours;
 static char no_code;
 
-double __wrap_machine_clock(void);
-double __real_machine_clock(void);
+double __wrap_stop_clock(void);
+double __real_stop_clock(void);
 
-double __wrap_machine_clock(void) {
-  return clock_is_ours ? now : __real_machine_clock();
+double __wrap_stop_clock(void) {
+  return clock_is_ours ? now : __real_stop_clock();
 }
 
 static struct cvl_procedure_code *table_prepare(struct cvl_context *c, const char *text,
