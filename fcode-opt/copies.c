@@ -244,8 +244,7 @@ bool pass_copies(struct opt *o) {
     if (!c.f->typed || !c.calls.reachable[c.function]) continue;
     c.explain = c.calls.called[c.function] ? o->explain : NULL;
     c.definitions = ir_definitions(o->scratch, c.f);
-    c.uses = arena_alloc(o->scratch, c.f->var_count * sizeof *c.uses);
-    rewrite_count_uses(c.f, c.uses);
+    c.uses = ir_count_uses(o->scratch, c.f);
     changed |= copies_of_block(&c, c.f->body);
   }
   return changed;

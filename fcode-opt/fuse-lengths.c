@@ -23,20 +23,15 @@ struct lengths {
   bool changed;     /* there are new variables */
 };
 
-static void count_other_uses(struct lengths *l, const struct ir_block *block) {
-  for (uint32_t i = 0; i < block->count; i++) {
-    const struct ir_binding *x = &block->bindings[i];
+static void count_other_uses(struct lengths *l) {
+  for (struct ir_walk w = ir_walk(l->o->scratch, l->f->body); ir_next_uses(&w);) {
     enum superop_role role = ROLE_CONST;
-    const char *access = fuse_form(l->o->scratch, l->o->program, x, &role);
-    bool length = x->form == IR_OP && x->op == OPC_LENGTH;
-    for (uint32_t k = 0; k < x->operand_count; k++)
-      l->others[x->operands[k]] += !length && !(access && access[k] == 'd');
-    if (access && fuse_is_producer((uint8_t)role)) l->computed[x->results[0]] = true;
-    if (x->form != IR_IF) continue;
-    count_other_uses(l, x->as.arms.then);
-    count_other_uses(l, x->as.arms.otherwise);
+    const char *access = w.x ? fuse_form(l->o->scratch, l->o->program, w.x, &role) : NULL;
+    bool length = w.x && w.x->form == IR_OP && w.x->op == OPC_LENGTH;
+    for (uint32_t k = 0; k < w.use_count; k++)
+      l->others[w.uses[k]] += !length && !(access && access[k] == 'd');
+    if (access && fuse_is_producer((uint8_t)role)) l->computed[w.x->results[0]] = true;
   }
-  for (uint32_t k = 0; k < block->result_count; k++) l->others[block->results[k]]++;
 }
 
 /* Appends an operation on one or two variables; its result is new unless given. */
@@ -106,7 +101,7 @@ bool fuse_lengths(struct opt *o, const struct sizes *sizes) {
     if (!l.f->typed) continue;
     l.others = arena_alloc(o->scratch, l.f->var_count * sizeof *l.others);
     l.computed = arena_alloc(o->scratch, l.f->var_count * sizeof *l.computed);
-    count_other_uses(&l, l.f->body);
+    count_other_uses(&l);
     lengths_of_block(&l, l.f->body);
   }
   return l.changed;

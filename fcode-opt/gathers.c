@@ -171,16 +171,6 @@ static const struct ir_binding *eligible(const struct gathers *g, const struct i
   return affine || chain_of(g, from, x->operands[GATHER_SOURCE]).vectors <= 1 ? from : NULL;
 }
 
-static void count_gathers(struct gathers *g, const struct ir_block *block) {
-  for (uint32_t i = 0; i < block->count; i++) {
-    const struct ir_binding *x = &block->bindings[i];
-    if (eligible(g, x)) g->read[x->operands[GATHER_VALUES]]++;
-    if (x->form != IR_IF) continue;
-    count_gathers(g, x->as.arms.then);
-    count_gathers(g, x->as.arms.otherwise);
-  }
-}
-
 /* Whether computing it for each of n gathers costs at most as much as its result, which is
  * computed and written once, and read by each of them. Of single elements there should be few:
  * each is some instructions, and the vector may be short. */
@@ -339,12 +329,8 @@ static void gathers_in_block(struct gathers *g, struct ir_block *block) {
 
 /* Whether a gather reads what an operation computes beside its use. */
 static bool has_candidates(const struct gathers *g, const struct ir_block *block) {
-  for (uint32_t i = 0; i < block->count; i++) {
-    const struct ir_binding *x = &block->bindings[i];
-    if (is_gather(x) && !is_in_memory(g, x->operands[GATHER_VALUES])) return true;
-    if (x->form == IR_IF &&
-        (has_candidates(g, x->as.arms.then) || has_candidates(g, x->as.arms.otherwise)))
-      return true;
+  for (struct ir_walk w = ir_walk(g->o->scratch, block); ir_next_binding(&w);) {
+    if (is_gather(w.x) && !is_in_memory(g, w.x->operands[GATHER_VALUES])) return true;
   }
   return false;
 }
@@ -352,10 +338,11 @@ static bool has_candidates(const struct gathers *g, const struct ir_block *block
 static void gathers_in_function(struct gathers *g, struct ir_function *f) {
   struct opt *o = g->o;
   if (!g->fuse.sizes) g->fuse.sizes = sizes_compute(o); /* takes longer than all else here */
-  g->uses = arena_alloc(o->scratch, f->var_count * sizeof *g->uses);
   g->read = arena_alloc(o->scratch, f->var_count * sizeof *g->read);
-  rewrite_count_uses(f, g->uses);
-  count_gathers(g, f->body);
+  g->uses = ir_count_uses(o->scratch, f);
+  for (struct ir_walk w = ir_walk(o->scratch, f->body); ir_next_binding(&w);) {
+    if (eligible(g, w.x)) g->read[w.x->operands[GATHER_VALUES]]++;
+  }
   gathers_in_block(g, f->body);
 }
 

@@ -471,14 +471,11 @@ static ir_var *no_vars(struct opt *o, uint32_t count) {
 enum { TAKEN_MOST = 100 /* bindings that a procedure takes from one that it only calls */ };
 
 /* Counts the bindings of a block; more than TAKEN_MOST if a lifted function is called. */
-static uint32_t block_size(const struct ir_program *program, const struct ir_block *block) {
-  uint32_t n = block->count;
-  for (uint32_t i = 0; i < block->count; i++) {
-    const struct ir_binding *x = &block->bindings[i];
-    if (x->form == IR_CALL && program->functions[x->as.callee].instances) n += TAKEN_MOST + 1;
-    if (x->form != IR_IF) continue;
-    n += block_size(program, x->as.arms.then);
-    n += block_size(program, x->as.arms.otherwise);
+static uint32_t block_size(const struct opt *o, const struct ir_block *block) {
+  uint32_t n = 0;
+  for (struct ir_walk w = ir_walk(o->scratch, block); ir_next_binding(&w); n++) {
+    if (w.x->form == IR_CALL && o->program->functions[w.x->as.callee].instances)
+      n += TAKEN_MOST + 1;
   }
   return n;
 }
@@ -493,18 +490,8 @@ static const struct ir_function *only_called(const struct hoist *h,
     if (p->body->results[i] != x->results[i]) return NULL;
   }
   const struct ir_function *q = &program->functions[x->as.callee];
-  const bool fits = !q->instances && block_size(program, q->body) <= TAKEN_MOST;
+  const bool fits = !q->instances && block_size(h->o, q->body) <= TAKEN_MOST;
   return fits && q != p && q->body->end == IR_YIELD ? q : NULL;
-}
-
-static void count_sites(struct hoist *h, const struct ir_block *block) {
-  for (uint32_t i = 0; i < block->count; i++) {
-    const struct ir_binding *x = &block->bindings[i];
-    if (x->form == IR_CALL && x->as.callee < h->calls.count) h->calls.sites[x->as.callee]++;
-    if (x->form != IR_IF) continue;
-    count_sites(h, x->as.arms.then);
-    count_sites(h, x->as.arms.otherwise);
-  }
 }
 
 /* A procedure that only calls another function does itself what that does. */
@@ -515,7 +502,10 @@ static void take_called(struct hoist *h, struct ir_function *p) {
     for (uint32_t i = 0; i < q->param_count; i++)
       map[q->params[i]] = p->body->bindings[0].operands[i];
     p->body = rewrite_copy(h->o, p, q, q->body, map, NULL);
-    count_sites(h, p->body);
+    for (struct ir_walk w = ir_walk(h->o->scratch, p->body); ir_next_binding(&w);) {
+      if (w.x->form == IR_CALL && w.x->as.callee < h->calls.count)
+        h->calls.sites[w.x->as.callee]++;
+    }
   }
 }
 

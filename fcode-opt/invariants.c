@@ -62,16 +62,11 @@ static bool is_own_call(const struct invariants *s, const struct ir_binding *x) 
 }
 
 /* Clears `invariant` of the parameters that a call does not pass on. */
-static void note_calls(struct invariants *s, const struct ir_block *block) {
-  for (uint32_t i = 0; i < block->count; i++) {
-    const struct ir_binding *x = &block->bindings[i];
-    if (x->form == IR_IF) {
-      note_calls(s, x->as.arms.then);
-      note_calls(s, x->as.arms.otherwise);
-    }
-    for (uint32_t k = 0; is_own_call(s, x) && k < x->operand_count; k++) {
+static void note_calls(struct invariants *s) {
+  for (struct ir_walk w = ir_walk(s->o->scratch, s->f->body); ir_next_binding(&w);) {
+    for (uint32_t k = 0; is_own_call(s, w.x) && k < w.use_count; k++) {
       const ir_var v = s->f->params[k];
-      s->invariant[v] &= x->operands[k] == v;
+      s->invariant[v] &= w.uses[k] == v;
     }
   }
 }
@@ -84,7 +79,7 @@ static bool find_parameters(struct invariants *s) {
   bool any = false;
   for (uint32_t k = 0; k < s->f->param_count; k++)
     s->invariant[s->f->params[k]] = may_be_invariant(s->f, k);
-  note_calls(s, s->f->body);
+  note_calls(s);
   for (uint32_t k = 0; k < s->f->param_count; k++) any |= s->invariant[s->f->params[k]];
   return any;
 }
@@ -200,15 +195,10 @@ static void remove_moved(struct invariants *s, struct ir_block *block, uint32_t 
 
 /* Makes calls of the function by itself calls of the twin. Both have the same variables. */
 static void call_twin(struct invariants *s, struct ir_block *block, uint32_t twin) {
-  for (uint32_t i = 0; i < block->count; i++) {
-    struct ir_binding *x = &block->bindings[i];
-    if (x->form == IR_IF) {
-      call_twin(s, x->as.arms.then, twin);
-      call_twin(s, x->as.arms.otherwise, twin);
-    }
-    if (!is_own_call(s, x)) continue;
-    *x = rewrite_add_operands(s->o, x, s->results.items, (uint32_t)s->results.count);
-    x->as.callee = twin;
+  for (struct ir_walk w = ir_walk(s->o->scratch, block); ir_next_binding(&w);) {
+    if (!is_own_call(s, w.x)) continue;
+    *w.x = rewrite_add_operands(s->o, w.x, s->results.items, (uint32_t)s->results.count);
+    w.x->as.callee = twin;
   }
 }
 

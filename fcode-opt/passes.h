@@ -6,6 +6,7 @@
 #define RAVEL_PASSES_H
 
 #include "fcode-opt/fcode-opt.h"
+#include "ir/walk.h"
 
 #include <setjmp.h>
 
@@ -136,9 +137,6 @@ struct superop *rewrite_superop(struct opt *, struct superop);
 void rewrite_add_params(struct opt *, struct ir_function *, const ir_var *, uint32_t count);
 struct ir_binding rewrite_add_operands(struct opt *, const struct ir_binding *call,
                                        const ir_var *, uint32_t count);
-/* Counts how often each variable of a function is used, as operand or as a block's result.
- * `uses` has var_count entries, and is overwritten. */
-void rewrite_count_uses(const struct ir_function *, uint32_t *uses);
 /* Numbers the variables anew, in the order in which they are bound, without gaps. */
 void rewrite_number(struct opt *, struct ir_function *);
 /* Restores the rules of the let-form after bodies have lost their normal end: such functions

@@ -156,8 +156,7 @@ bool pass_peephole(struct opt *o) {
     p.f = &o->program->functions[i];
     if (!p.f->typed) continue;
     p.definitions = ir_definitions(o->scratch, p.f);
-    p.uses = arena_alloc(o->scratch, p.f->var_count * sizeof *p.uses);
-    rewrite_count_uses(p.f, p.uses);
+    p.uses = ir_count_uses(o->scratch, p.f);
     p.clock = arena_alloc(o->scratch, p.f->var_count * sizeof *p.clock);
     peephole_block(&p, p.f->body);
   }

@@ -129,13 +129,8 @@ struct ir_block *rewrite_copy(struct opt *o, struct ir_function *to,
 }
 
 void rewrite_add_call(struct opt *o, struct ir_block *block, uint32_t call) {
-  for (uint32_t i = 0; i < block->count; i++) {
-    struct ir_binding *x = &block->bindings[i];
-    x->origin = origin_inlined(&o->program->origins, x->origin, call);
-    if (x->form != IR_IF) continue;
-    rewrite_add_call(o, x->as.arms.then, call);
-    rewrite_add_call(o, x->as.arms.otherwise, call);
-  }
+  for (struct ir_walk w = ir_walk(o->scratch, block); ir_next_binding(&w);)
+    w.x->origin = origin_inlined(&o->program->origins, w.x->origin, call);
 }
 
 struct ir_function rewrite_copy_function(struct opt *o, const struct ir_function *from) {
@@ -305,24 +300,6 @@ uint32_t rewrite_add_function(struct opt *o, const struct ir_function *f) {
   o->program->functions[n] = *f;
   o->var_capacity[n] = f->var_count;
   return n;
-}
-
-/* ---- renaming ---- */
-
-static void count_block_uses(const struct ir_block *block, uint32_t *uses) {
-  for (uint32_t i = 0; i < block->count; i++) {
-    const struct ir_binding *x = &block->bindings[i];
-    for (uint32_t k = 0; k < x->operand_count; k++) uses[x->operands[k]]++;
-    if (x->form != IR_IF) continue;
-    count_block_uses(x->as.arms.then, uses);
-    count_block_uses(x->as.arms.otherwise, uses);
-  }
-  for (uint32_t k = 0; k < block->result_count; k++) uses[block->results[k]]++;
-}
-
-void rewrite_count_uses(const struct ir_function *f, uint32_t *uses) {
-  memset(uses, 0, f->var_count * sizeof *uses);
-  count_block_uses(f->body, uses);
 }
 
 /* Renames the variables bound in a block, and all uses in it. */

@@ -421,8 +421,7 @@ static void simplify_function(struct simplifier *s, uint32_t index) {
   s->index = index;
   s->f = &s->o->program->functions[index];
   s->known = s->f->var_count;
-  s->uses = arena_alloc(s->o->scratch, s->f->var_count * sizeof *s->uses);
-  rewrite_count_uses(s->f, s->uses);
+  s->uses = ir_count_uses(s->o->scratch, s->f);
   s->facts = NULL;
   s->fact_capacity = 0;
   s->assumed.count = 0;

@@ -345,17 +345,13 @@ struct callers {
   uint32_t *first, *list;
 };
 
-static void count_callers(const struct ir_block *block, uint32_t *counts, uint32_t *list,
-                          uint32_t caller) {
-  for (uint32_t i = 0; i < block->count; i++) {
-    const struct ir_binding *x = &block->bindings[i];
-    if (x->form == IR_CALL) {
-      if (list) list[counts[x->as.callee]] = caller;
-      counts[x->as.callee]++;
-    }
-    if (x->form != IR_IF) continue;
-    count_callers(x->as.arms.then, counts, list, caller);
-    count_callers(x->as.arms.otherwise, counts, list, caller);
+static void count_callers(struct opt *o, uint32_t caller, uint32_t *counts, uint32_t *list) {
+  const struct ir_function *f = &o->program->functions[caller];
+  if (!f->typed) return;
+  for (struct ir_walk w = ir_walk(o->scratch, f->body); ir_next_binding(&w);) {
+    if (w.x->form != IR_CALL) continue;
+    if (list) list[counts[w.x->as.callee]] = caller;
+    counts[w.x->as.callee]++;
   }
 }
 
@@ -363,19 +359,13 @@ static struct callers callers_make(struct opt *o) {
   uint32_t n = o->program->function_count;
   struct callers c = {.first = arena_alloc(o->scratch, ((size_t)n + 1) * sizeof *c.first)};
   uint32_t *at = arena_alloc(o->scratch, ((size_t)n + 1) * sizeof *at);
-  for (uint32_t f = 0; f < n; f++) {
-    if (o->program->functions[f].typed)
-      count_callers(o->program->functions[f].body, at, NULL, f);
-  }
+  for (uint32_t f = 0; f < n; f++) count_callers(o, f, at, NULL);
   for (uint32_t f = 0; f < n; f++) {
     c.first[f + 1] = c.first[f] + at[f];
     at[f] = c.first[f];
   }
   c.list = arena_alloc(o->scratch, ((size_t)c.first[n] + 1) * sizeof *c.list);
-  for (uint32_t f = 0; f < n; f++) {
-    if (o->program->functions[f].typed)
-      count_callers(o->program->functions[f].body, at, c.list, f);
-  }
+  for (uint32_t f = 0; f < n; f++) count_callers(o, f, at, c.list);
   return c;
 }
 

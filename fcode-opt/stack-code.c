@@ -8,6 +8,7 @@
 #include "base/text.h"
 #include "fcode-opt/fcode-opt.h"
 #include "fused-kernels/fused.h"
+#include "ir/walk.h"
 
 #include <string.h>
 
@@ -47,7 +48,6 @@ uint32_t stack_code_origin(struct stack_code *s, struct source_pos pos, uint32_t
 struct reach {
   struct arena *scratch;
   ARRAY(uint32_t) functions; /* not walked yet */
-  ARRAY(const struct ir_block *) blocks;
   bool *reached;
 };
 
@@ -66,16 +66,8 @@ static void reach_from(struct reach *r, const struct ir_function *f) {
     }
     return;
   }
-  *array_push(r->scratch, &r->blocks) = f->body;
-  while (r->blocks.count > 0) {
-    const struct ir_block *block = r->blocks.items[--r->blocks.count];
-    for (uint32_t i = 0; i < block->count; i++) {
-      const struct ir_binding *x = &block->bindings[i];
-      if (x->form == IR_CALL) reach_function(r, x->as.callee);
-      if (x->form != IR_IF) continue;
-      *array_push(r->scratch, &r->blocks) = x->as.arms.then;
-      *array_push(r->scratch, &r->blocks) = x->as.arms.otherwise;
-    }
+  for (struct ir_walk w = ir_walk(r->scratch, f->body); ir_next_binding(&w);) {
+    if (w.x->form == IR_CALL) reach_function(r, w.x->as.callee);
   }
 }
 

@@ -4,6 +4,7 @@
  * callers, until nothing changes. */
 #include "ir/instances.h"
 #include "ir/kinds.h"
+#include "ir/walk.h"
 
 enum instances_effect {
   DRAWS = 1,    /* a RAND */
@@ -22,18 +23,12 @@ struct site {
   bool in_arm;
 };
 
-struct pending_block {
-  const struct ir_block *block;
-  bool in_arm;
-};
-
 struct search {
   struct arena *arena;
   const struct ir_program *program;
   uint8_t *effects;
   ARRAY(struct site) sites;
   uint32_t *calls_of; /* per callee: one more than the number of its latest site, 0: none */
-  ARRAY(struct pending_block) blocks;
   ARRAY(uint32_t) changed; /* functions whose callers are to be looked at */
 };
 
@@ -56,17 +51,13 @@ static void add_site(struct search *s, uint32_t callee, uint32_t caller, bool in
   s->calls_of[callee] = (uint32_t)s->sites.count;
 }
 
-/* Finds the effects of one block without those of its calls, which are noted. */
-static void add_block_effects(struct search *s, uint32_t f, struct pending_block here) {
-  const struct ir_block *block = here.block;
-  if (block->end == IR_EXIT) s->effects[f] |= EXITS;
-  for (uint32_t i = 0; i < block->count; i++) {
-    const struct ir_binding *x = &block->bindings[i];
-    if (x->form == IR_OP) s->effects[f] |= binding_instance_effects(x, here.in_arm);
-    if (x->form == IR_CALL) add_site(s, x->as.callee, f, here.in_arm);
-    if (x->form != IR_IF) continue;
-    *array_push(s->arena, &s->blocks) = (struct pending_block){x->as.arms.then, true};
-    *array_push(s->arena, &s->blocks) = (struct pending_block){x->as.arms.otherwise, true};
+/* Finds the effects of a function without those of its calls, which are noted. */
+static void add_body_effects(struct search *s, uint32_t f, const struct ir_block *body) {
+  for (struct ir_walk w = ir_walk(s->arena, body); ir_next_uses(&w);) {
+    const bool in_arm = w.block != body;
+    if (!w.x && w.block->end == IR_EXIT) s->effects[f] |= EXITS;
+    if (w.x && w.x->form == IR_OP) s->effects[f] |= binding_instance_effects(w.x, in_arm);
+    if (w.x && w.x->form == IR_CALL) add_site(s, w.x->as.callee, f, in_arm);
   }
 }
 
@@ -75,8 +66,7 @@ static void add_function_effects(struct search *s, uint32_t f) {
   if (!function->typed) {
     s->effects[f] = UNTYPED;
   } else {
-    *array_push(s->arena, &s->blocks) = (struct pending_block){function->body, false};
-    while (s->blocks.count > 0) add_block_effects(s, f, s->blocks.items[--s->blocks.count]);
+    add_body_effects(s, f, function->body);
   }
   if (s->effects[f] != 0) *array_push(s->arena, &s->changed) = f;
 }

@@ -41,7 +41,7 @@
  * `v0`, `v1` ..., deepest first. */
 #include "base/number.h"
 #include "fused-kernels/fused.h"
-#include "ir/ir.h"
+#include "ir/walk.h"
 
 #include <string.h>
 
@@ -297,8 +297,7 @@ static void print_one_function(const struct ir_program *program, uint32_t functi
     put_stack(&p);
 }
 
-/* Adds the FUSED of a function to the uses of each superoperator. Arms are kept in a list until
- * their turn comes. */
+/* Adds the FUSED of a function to the uses of each superoperator. */
 static void count_superop_uses(const struct ir_function *f, uint32_t *uses, uint32_t superops,
                                struct arena *arena) {
   for (uint32_t i = 0; f->stack && !f->typed && i < f->stack->length; i++) {
@@ -306,17 +305,8 @@ static void count_superop_uses(const struct ir_function *f, uint32_t *uses, uint
     if (in->op == OPC_FUSED && in->as.fused < superops) uses[in->as.fused]++;
   }
   if (!f->typed) return;
-  ARRAY(const struct ir_block *) blocks = {0};
-  *array_push(arena, &blocks) = f->body;
-  while (blocks.count > 0) {
-    const struct ir_block *block = blocks.items[--blocks.count];
-    for (uint32_t i = 0; i < block->count; i++) {
-      const struct ir_binding *x = &block->bindings[i];
-      if (x->form == IR_FUSED) uses[x->as.superop]++;
-      if (x->form != IR_IF) continue;
-      *array_push(arena, &blocks) = x->as.arms.then;
-      *array_push(arena, &blocks) = x->as.arms.otherwise;
-    }
+  for (struct ir_walk w = ir_walk(arena, f->body); ir_next_binding(&w);) {
+    if (w.x->form == IR_FUSED) uses[w.x->as.superop]++;
   }
 }
 

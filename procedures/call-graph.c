@@ -11,31 +11,22 @@ uint32_t callee_of(const struct ir_program *program, const struct ir_binding *b)
 enum visit { NOT_VISITED, BEING_VISITED, VISITED };
 
 struct repeating {
+  struct arena *arena;
   const struct ir_program *program;
   uint8_t *visits; /* of every function: enum visit */
   bool *repeats;
 };
-
-static bool function_repeats(struct repeating *s, uint32_t f);
-
-static bool block_repeats(struct repeating *s, const struct ir_block *block) {
-  bool repeats = false;
-  for (uint32_t k = 0; k < block->count; k++) {
-    const struct ir_binding *b = &block->bindings[k];
-    if (b->form == IR_CALL) repeats |= function_repeats(s, callee_of(s->program, b));
-    if (b->form != IR_IF) continue;
-    repeats |= block_repeats(s, b->as.arms.then);
-    repeats |= block_repeats(s, b->as.arms.otherwise);
-  }
-  return repeats;
-}
 
 static bool function_repeats(struct repeating *s, uint32_t f) {
   if (f == IR_NO_PROCEDURE || s->visits[f] == VISITED)
     return f != IR_NO_PROCEDURE && s->repeats[f];
   if (s->visits[f] == BEING_VISITED) return true;
   s->visits[f] = BEING_VISITED;
-  s->repeats[f] = block_repeats(s, s->program->functions[f].body);
+  for (struct ir_walk w = ir_walk(s->arena, s->program->functions[f].body);
+       ir_next_binding(&w);) {
+    if (w.x->form == IR_CALL && function_repeats(s, callee_of(s->program, w.x)))
+      s->repeats[f] = true;
+  }
   s->visits[f] = VISITED;
   return s->repeats[f];
 }
@@ -43,7 +34,8 @@ static bool function_repeats(struct repeating *s, uint32_t f) {
 const bool *find_repeating(struct arena *arena, const struct ir_program *program,
                            const bool *wanted) {
   const uint32_t count = program->function_count;
-  struct repeating s = {program, arena_alloc(arena, count + 1), arena_alloc(arena, count + 1)};
+  struct repeating s = {arena, program, arena_alloc(arena, count + 1),
+                        arena_alloc(arena, count + 1)};
   for (uint32_t f = 0; f < count; f++)
     if (wanted[f]) function_repeats(&s, f);
   return s.repeats;
@@ -51,26 +43,24 @@ const bool *find_repeating(struct arena *arena, const struct ir_program *program
 
 /* ---- callers ---- */
 
-static bool calls_marked(const struct ir_program *program, const struct ir_block *block,
+static bool calls_marked(struct arena *arena, const struct ir_program *program, uint32_t f,
                          const bool *marks) {
-  for (uint32_t k = 0; k < block->count; k++) {
-    const struct ir_binding *b = &block->bindings[k];
-    const uint32_t callee = b->form == IR_CALL ? callee_of(program, b) : IR_NO_PROCEDURE;
+  for (struct ir_walk w = ir_walk(arena, program->functions[f].body); ir_next_binding(&w);) {
+    if (w.x->form != IR_CALL) continue;
+    const uint32_t callee = callee_of(program, w.x);
     if (callee != IR_NO_PROCEDURE && marks[callee]) return true;
-    if (b->form == IR_IF && (calls_marked(program, b->as.arms.then, marks) ||
-                             calls_marked(program, b->as.arms.otherwise, marks)))
-      return true;
   }
   return false;
 }
 
-void mark_callers(const struct ir_program *program, const bool *wanted, bool *marks) {
+void mark_callers(struct arena *arena, const struct ir_program *program, const bool *wanted,
+                  bool *marks) {
   bool changed;
   do {
     changed = false;
     for (uint32_t f = 0; f < program->function_count; f++) {
       if (!wanted[f] || marks[f]) continue;
-      marks[f] = calls_marked(program, program->functions[f].body, marks);
+      marks[f] = calls_marked(arena, program, f, marks);
       changed |= marks[f];
     }
   } while (changed);

@@ -5,7 +5,7 @@
 #include "base/text.h"
 #include "fused-kernels/emit-expression.h"
 #include "fused-kernels/kernel.h"
-#include "ir/ir.h"
+#include "ir/walk.h"
 #include "procedures/procedures.h"
 #include "procedures/put.h"
 
@@ -107,7 +107,7 @@ uint32_t callee_of(const struct ir_program *, const struct ir_binding *);
  * again. */
 const bool *find_repeating(struct arena *, const struct ir_program *, const bool *wanted);
 /* Marks the wanted functions that lead to marked ones. */
-void mark_callers(const struct ir_program *, const bool *wanted, bool *marks);
+void mark_callers(struct arena *, const struct ir_program *, const bool *wanted, bool *marks);
 
 /* ---- variables, by how they are held: held.c ---- */
 

@@ -40,43 +40,31 @@ static bool may_print_binding(const struct choosing *x, const struct ir_function
   return true;
 }
 
-static bool may_print_block(const struct choosing *x, const struct ir_function *f,
-                            const struct ir_block *block) {
-  if (block->end == IR_EXIT) return false;
-  for (uint32_t k = 0; k < block->count; k++) {
-    const struct ir_binding *b = &block->bindings[k];
-    if (!may_print_binding(x, f, b)) return false;
-    if (b->form == IR_IF && !(may_print_block(x, f, b->as.arms.then) &&
-                              may_print_block(x, f, b->as.arms.otherwise)))
-      return false;
-  }
-  return true;
-}
-
 static bool may_print(const struct choosing *x, uint32_t number) {
   const struct ir_function *f = &x->program->functions[number];
   if (!f->typed || f->instances || !f->returns) return false;
   for (ir_var v = 0; v < f->var_count; v++) {
     if (!is_plain(f->vars[v])) return false;
   }
-  return may_print_block(x, f, f->body);
+  for (struct ir_walk w = ir_walk(x->arena, f->body); ir_next_uses(&w);) {
+    if (w.x ? !may_print_binding(x, f, w.x) : w.block->end == IR_EXIT) return false;
+  }
+  return true;
 }
 
-static void want_callees(struct choosing *x, const struct ir_block *block, bool *fails) {
-  for (uint32_t k = 0; k < block->count; k++) {
-    const struct ir_binding *b = &block->bindings[k];
-    if (b->form == IR_IF) {
-      want_callees(x, b->as.arms.then, fails);
-      want_callees(x, b->as.arms.otherwise, fails);
-    }
-    if (b->form != IR_CALL) continue;
-    const uint32_t callee = callee_of(x->program, b);
+/* Returns false if one cannot be printed. */
+static bool want_callees(struct choosing *x, const struct ir_block *block) {
+  bool fine = true;
+  for (struct ir_walk w = ir_walk(x->arena, block); ir_next_binding(&w);) {
+    if (w.x->form != IR_CALL) continue;
+    const uint32_t callee = callee_of(x->program, w.x);
     if (callee == IR_NO_PROCEDURE || x->fails[callee]) {
-      *fails = true;
+      fine = false;
     } else if (!x->wanted[callee]) {
       x->wanted[callee] = x->changed = true;
     }
   }
+  return fine;
 }
 
 /* Goes on until what calls a function that cannot be printed cannot be printed either. */
@@ -94,9 +82,8 @@ static void choose(struct choosing *x) {
       if (!x->wanted[f] || x->fails[f]) continue;
       if (!looked[f]) x->fails[f] = !may_print(x, f);
       looked[f] = true;
-      bool fails = x->fails[f];
-      if (!fails) want_callees(x, x->program->functions[f].body, &fails);
-      if (fails) x->fails[f] = x->changed = true;
+      if (x->fails[f] || !want_callees(x, x->program->functions[f].body))
+        x->fails[f] = x->changed = true;
     }
   } while (x->changed);
   for (uint32_t f = 0; f < count; f++) x->wanted[f] = x->wanted[f] && !x->fails[f];
@@ -276,7 +263,7 @@ bool procedures_make(struct arena *arena, const struct ir_program *program,
   t.repeats = find_repeating(arena, program, t.printed);
   t.shares = arena_alloc(arena, count + 1);
   make_text(&t, out);
-  mark_callers(program, t.printed, t.shares);
+  mark_callers(t.arena, program, t.printed, t.shares);
   out->entry = t.printed[program->entry] ? describe_entry(&t) : NULL;
   out->straight = find_straight(&t);
   out->of = arena_alloc(arena, (count + 1) * sizeof *out->of);

@@ -2,18 +2,6 @@
  */
 #include "procedures/function-text.h"
 
-static void count_uses(const struct ir_block *block, uint32_t *uses) {
-  for (uint32_t k = 0; k < block->count; k++) {
-    const struct ir_binding *b = &block->bindings[k];
-    for (uint32_t i = 0; i < b->operand_count; i++) uses[b->operands[i]]++;
-    if (b->form != IR_IF) continue;
-    count_uses(b->as.arms.then, uses);
-    count_uses(b->as.arms.otherwise, uses);
-  }
-  for (uint32_t i = 0; block->end == IR_YIELD && i < block->result_count; i++)
-    uses[block->results[i]]++;
-}
-
 /* A vector that a kernel of the block makes, if the block returns it and nothing else uses it.
  */
 static void find_in_results(const struct function_text *x, const struct ir_block *block,
@@ -45,9 +33,7 @@ static void find_in_block(const struct function_text *x, const struct ir_block *
 
 void find_returned(struct function_text *x) {
   struct arena *arena = x->t->arena;
-  uint32_t *uses = arena_alloc(arena, (x->f->var_count + 1) * sizeof *uses);
   x->returned = arena_alloc(arena, (x->f->var_count + 1) * sizeof *x->returned);
   x->placed = arena_alloc(arena, (x->f->var_count + 1) * sizeof *x->placed);
-  count_uses(x->f->body, uses);
-  find_in_block(x, x->f->body, uses);
+  find_in_block(x, x->f->body, ir_count_uses(arena, x->f));
 }

@@ -28,21 +28,6 @@ static bool *dead_clean(struct flattener *f, struct ir_function *g, const struct
 
 /* ---- packs of flags, used for their descriptor only ---- */
 
-struct rename {
-  ir_var *to; /* per variable: its new name, or itself */
-};
-
-static void rename_block(const struct rename *r, struct ir_block *b) {
-  for (uint32_t i = 0; i < b->count; i++) {
-    struct ir_binding *x = &b->bindings[i];
-    for (uint32_t k = 0; k < x->operand_count; k++) x->operands[k] = r->to[x->operands[k]];
-    if (x->form != IR_IF) continue;
-    rename_block(r, x->as.arms.then);
-    rename_block(r, x->as.arms.otherwise);
-  }
-  for (uint32_t i = 0; i < b->result_count; i++) b->results[i] = r->to[b->results[i]];
-}
-
 static bool is_pack(const struct ir_binding *x) {
   return x->form == IR_OP && x->op == OPC_PACK;
 }
@@ -56,11 +41,10 @@ static void count_packs(const struct ir_block *b, uint32_t each, uint32_t *packe
 }
 
 /* A pack of flags whose packed vector is unused is replaced by a later pack of another vector
- * by the same flags, if that vector is already defined: it returns the same descriptor. True if
- * something was renamed. */
-static bool merge_packs(struct ir_block *b, const bool *used, uint32_t *bound_at,
-                        uint32_t *packed_by, struct rename *r) {
-  bool changed = false;
+ * by the same flags, if that vector is already defined: it returns the same descriptor. `to`
+ * has for each variable its new name, or itself. */
+static void merge_packs(struct ir_block *b, const bool *used, uint32_t *bound_at,
+                        uint32_t *packed_by, ir_var *to) {
   count_packs(b, 1, packed_by);
   for (uint32_t i = 0; i < b->count; i++) {
     for (uint32_t k = 0; k < b->bindings[i].result_count; k++) {
@@ -70,12 +54,12 @@ static bool merge_packs(struct ir_block *b, const bool *used, uint32_t *bound_at
   for (uint32_t i = 0; i < b->count; i++) {
     struct ir_binding *x = &b->bindings[i];
     if (x->form == IR_IF) {
-      changed |= merge_packs(x->as.arms.then, used, bound_at, packed_by, r);
-      changed |= merge_packs(x->as.arms.otherwise, used, bound_at, packed_by, r);
+      merge_packs(x->as.arms.then, used, bound_at, packed_by, to);
+      merge_packs(x->as.arms.otherwise, used, bound_at, packed_by, to);
       continue;
     }
     if (!is_pack(x) || used[x->results[0]] || x->operands[0] != x->operands[1] ||
-        packed_by[x->operands[1]] < 2 || r->to[x->results[1]] != x->results[1]) {
+        packed_by[x->operands[1]] < 2 || to[x->results[1]] != x->results[1]) {
       continue;
     }
     for (uint32_t j = i + 1; j < b->count; j++) {
@@ -84,7 +68,7 @@ static bool merge_packs(struct ir_block *b, const bool *used, uint32_t *bound_at
           bound_at[y->operands[0]] > i) {
         continue;
       }
-      r->to[x->results[1]] = y->results[1];
+      to[x->results[1]] = y->results[1];
       const struct ir_binding pack = *y;
       for (uint32_t k = j; k > i; k--) b->bindings[k] = b->bindings[k - 1];
       b->bindings[i] = pack;
@@ -93,7 +77,6 @@ static bool merge_packs(struct ir_block *b, const bool *used, uint32_t *bound_at
           bound_at[b->bindings[k].results[n]] = k + 1;
         }
       }
-      changed = true;
       break;
     }
   }
@@ -104,7 +87,6 @@ static bool merge_packs(struct ir_block *b, const bool *used, uint32_t *bound_at
     }
   }
   count_packs(b, UINT32_MAX, packed_by);
-  return changed;
 }
 
 void flat_dead(struct flattener *f, struct ir_program *p) {
@@ -112,11 +94,13 @@ void flat_dead(struct flattener *f, struct ir_program *p) {
     struct ir_function *g = &p->functions[i];
     const struct vars *kept = &f->made_functions.items[i].wanted;
     const bool *used = dead_clean(f, g, kept);
-    struct rename r = {arena_alloc(f->arena, (g->var_count + 1) * sizeof *r.to)};
+    ir_var *to = arena_alloc(f->arena, (g->var_count + 1) * sizeof *to);
     uint32_t *bound_at = arena_alloc(f->arena, (g->var_count + 1) * sizeof *bound_at);
     uint32_t *packed_by = arena_alloc(f->arena, (g->var_count + 1) * sizeof *packed_by);
-    for (uint32_t k = 0; k < g->var_count; k++) r.to[k] = k;
-    if (merge_packs(g->body, used, bound_at, packed_by, &r)) rename_block(&r, g->body);
+    for (uint32_t k = 0; k < g->var_count; k++) to[k] = k;
+    merge_packs(g->body, used, bound_at, packed_by, to);
+    for (struct ir_walk w = ir_walk(f->arena, g->body); ir_next_uses(&w);)
+      for (uint32_t k = 0; k < w.use_count; k++) w.uses[k] = to[w.uses[k]];
     dead_clean(f, g, kept);
     flat_sink(f, g, kept);
   }

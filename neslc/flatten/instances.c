@@ -185,19 +185,6 @@ static const struct rep *generate_attempt(struct attempt *t, const struct rep *v
   return value;
 }
 
-static bool uses(const bool *held, const struct ir_block *b) {
-  for (uint32_t i = 0; i < b->count; i++) {
-    const struct ir_binding *x = &b->bindings[i];
-    for (uint32_t k = 0; k < x->operand_count; k++) {
-      if (held[x->operands[k]]) return true;
-    }
-    if (x->form == IR_IF && (uses(held, x->as.arms.then) || uses(held, x->as.arms.otherwise))) {
-      return true;
-    }
-  }
-  return false;
-}
-
 /* Whether an operation needs elements that are held. */
 static bool holds_elements(const struct attempt *t, const struct trial *trial) {
   struct flattener *f = t->f;
@@ -207,7 +194,12 @@ static bool holds_elements(const struct attempt *t, const struct trial *trial) {
     const ir_var v = trial->held.items[i];
     f->needed.items[v] = outline_from(o, v) == FROM_BODY;
   }
-  return uses(f->needed.items, &o->body);
+  for (struct ir_walk w = ir_walk(f->arena, &o->body); ir_next_binding(&w);) {
+    for (uint32_t k = 0; k < w.use_count; k++) {
+      if (f->needed.items[w.uses[k]]) return true;
+    }
+  }
+  return false;
 }
 
 static bool has_effects_of(struct flattener *f, const struct specialisation *v) {
@@ -256,13 +248,9 @@ static const char *forbidding_effect(struct attempt *t) {
   return NULL;
 }
 
-static bool has_call(const struct ir_block *b) {
-  for (uint32_t i = 0; i < b->count; i++) {
-    const struct ir_binding *x = &b->bindings[i];
-    if (x->form == IR_CALL) return true;
-    if (x->form == IR_IF && (has_call(x->as.arms.then) || has_call(x->as.arms.otherwise))) {
-      return true;
-    }
+static bool has_call(struct arena *arena, const struct ir_block *b) {
+  for (struct ir_walk w = ir_walk(arena, b); ir_next_binding(&w);) {
+    if (w.x->form == IR_CALL) return true;
   }
   return false;
 }
@@ -276,9 +264,9 @@ static bool is_function(struct attempt *t, const struct rep *value, const struct
   outline_separate(o);
   const bool results = trial->held.count > 0 && outline_outputs(o, value);
   if (results) outline_clean(o, t->before.wanted);
-  *why = has_call(&o->body)      ? "computes sequences in calls only"
-         : trial->held.count > 0 ? "needs no elements of the sequences that it computes"
-                                 : NULL;
+  *why = has_call(o->f->arena, &o->body) ? "computes sequences in calls only"
+         : trial->held.count > 0         ? "needs no elements of the sequences that it computes"
+                                         : NULL;
   if (trial->held.count == 0 || !holds_elements(t, trial)) return false;
   *why = results ? forbidding_effect(t) : o->copied;
   if (*why) return false;

@@ -34,14 +34,9 @@ static void rename_use(struct renaming *r, ir_var v) {
 }
 
 static void use_block(struct renaming *r, const struct ir_block *b) {
-  for (uint32_t i = 0; i < b->count; i++) {
-    const struct ir_binding *x = &b->bindings[i];
-    for (uint32_t k = 0; k < x->operand_count; k++) rename_use(r, x->operands[k]);
-    if (x->form != IR_IF) continue;
-    use_block(r, x->as.arms.then);
-    use_block(r, x->as.arms.otherwise);
+  for (struct ir_walk w = ir_walk(r->o->f->arena, b); ir_next_uses(&w);) {
+    for (uint32_t k = 0; k < w.use_count; k++) rename_use(r, w.uses[k]);
   }
-  for (uint32_t i = 0; i < b->result_count; i++) rename_use(r, b->results[i]);
 }
 
 /* Notes all uses, of the procedure as well: both take the same. Elements of segments use the
@@ -161,15 +156,10 @@ static struct vars take_wanted(struct renaming *r, size_t wanted) {
 }
 
 static bool block_has_effect(const struct flattener *f, const struct ir_block *b) {
-  for (uint32_t i = 0; i < b->count; i++) {
-    const struct ir_binding *x = &b->bindings[i];
-    if (binding_has_effect(f, x)) return true;
-    if (x->form == IR_IF &&
-        (block_has_effect(f, x->as.arms.then) || block_has_effect(f, x->as.arms.otherwise))) {
-      return true;
-    }
+  for (struct ir_walk w = ir_walk(f->arena, b); ir_next_uses(&w);) {
+    if (w.x ? binding_has_effect(f, w.x) : w.block->end != IR_YIELD) return true;
   }
-  return b->end != IR_YIELD;
+  return false;
 }
 
 /* Numbers the parameters of the procedure in the order of those of the function. */

@@ -129,13 +129,8 @@ static bool block_goes_before(struct outline *o, const struct ir_block *b) {
 }
 
 static void block_stays(struct outline *o, const struct ir_block *b) {
-  for (uint32_t i = 0; i < b->count; i++) {
-    const struct ir_binding *x = &b->bindings[i];
-    set_from(o, x, FROM_BODY);
-    if (x->form != IR_IF) continue;
-    block_stays(o, x->as.arms.then);
-    block_stays(o, x->as.arms.otherwise);
-  }
+  for (struct ir_walk w = ir_walk(o->f->arena, b); ir_next_binding(&w);)
+    set_from(o, w.x, FROM_BODY);
 }
 
 /* Whether a binding is executed before the call; sets where its results come from. */

@@ -21,6 +21,7 @@
 #define RAVEL_NESLC_FLATTEN_PRIVATE_H
 
 #include "ir/numbering.h"
+#include "ir/walk.h"
 #include "neslc/flatten/flatten.h"
 #include "neslc/primitives/derive.h"
 #include "neslc/table.h"

@@ -103,23 +103,15 @@ static void reach_function(struct reach *r, uint32_t function) {
   *array_push(r->f->arena, &r->waiting) = function;
 }
 
-static void reach_calls(struct reach *r, const struct ir_block *b) {
-  for (uint32_t i = 0; i < b->count; i++) {
-    const struct ir_binding *x = &b->bindings[i];
-    if (x->form == IR_CALL) reach_function(r, x->as.callee);
-    if (x->form != IR_IF) continue;
-    reach_calls(r, x->as.arms.then);
-    reach_calls(r, x->as.arms.otherwise);
-  }
-}
-
 static const bool *reached_functions(struct flattener *f, bool links) {
   struct reach r = {f, arena_alloc(f->arena, f->functions.count), {0}};
   reach_function(&r, 0);
   while (r.waiting.count > 0) {
     const struct ir_function *function =
         &f->functions.items[r.waiting.items[--r.waiting.count]];
-    reach_calls(&r, function->body);
+    for (struct ir_walk w = ir_walk(f->arena, function->body); ir_next_binding(&w);) {
+      if (w.x->form == IR_CALL) reach_function(&r, w.x->as.callee);
+    }
     if (links && ir_procedure(function) != IR_NO_PROCEDURE)
       reach_function(&r, ir_procedure(function));
   }
@@ -162,22 +154,14 @@ const uint32_t *procedures_last(struct flattener *f) {
   return order;
 }
 
-static void renumber_calls(const struct ir_block *b, const uint32_t *order) {
-  for (uint32_t i = 0; i < b->count; i++) {
-    struct ir_binding *x = &b->bindings[i];
-    if (x->form == IR_CALL) x->as.callee = order[x->as.callee];
-    if (x->form != IR_IF) continue;
-    renumber_calls(x->as.arms.then, order);
-    renumber_calls(x->as.arms.otherwise, order);
-  }
-}
-
 void procedures_move(struct flattener *f, struct ir_program *p, const uint32_t *order) {
   p->functions = arena_alloc(f->arena, p->function_count * sizeof *p->functions);
   for (uint32_t i = 0; i < p->function_count; i++) {
     struct ir_function *to = &p->functions[order[i]];
     *to = f->functions.items[i];
-    renumber_calls(to->body, order);
+    for (struct ir_walk w = ir_walk(f->arena, to->body); ir_next_binding(&w);) {
+      if (w.x->form == IR_CALL) w.x->as.callee = order[w.x->as.callee];
+    }
     if (to->procedure != IR_NO_PROCEDURE) to->procedure = order[to->procedure];
   }
 }

@@ -22,20 +22,16 @@ static bool movable(const void *context, const struct ir_binding *x) {
   return true;
 }
 
-static bool measures_time(const struct ir_block *b) {
-  for (uint32_t i = 0; i < b->count; i++) {
-    const struct ir_binding *x = &b->bindings[i];
-    if (x->form == IR_OP && opcode_effect((enum opcode)x->op) == OPCODE_TIMES) return true;
-    if (x->form == IR_IF &&
-        (measures_time(x->as.arms.then) || measures_time(x->as.arms.otherwise))) {
-      return true;
-    }
+static bool measures_time(struct arena *arena, const struct ir_block *b) {
+  for (struct ir_walk w = ir_walk(arena, b); ir_next_binding(&w);) {
+    const enum opcode op = (enum opcode)w.x->op;
+    if (w.x->form == IR_OP && opcode_effect(op) == OPCODE_TIMES) return true;
   }
   return false;
 }
 
 void flat_sink(struct flattener *f, struct ir_function *g, const struct vars *kept) {
-  if (measures_time(g->body)) return;
+  if (measures_time(f->arena, g->body)) return;
   bool *stays = arena_alloc(f->arena, g->var_count + 1);
   for (size_t k = 0; k < kept->list.count; k++) stays[kept->list.items[k]] = true;
   const struct sinking sinking = {f, stays};

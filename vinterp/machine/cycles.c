@@ -2,23 +2,13 @@
  * that the traces of all other calls are complete.
  */
 #include "ir/components.h"
+#include "ir/walk.h"
 #include "vinterp/machine/code.h"
 
 struct search {
   struct arena *arena;
   ARRAY(uint32_t) callees; /* the callees of all functions, one function after the other */
-  ARRAY(const struct ir_block *) blocks; /* to be visited: they may be nested deeply */
 };
-
-static void look_at_block(struct search *s, const struct ir_block *block) {
-  for (uint32_t i = 0; i < block->count; i++) {
-    const struct ir_binding *x = &block->bindings[i];
-    if (x->form == IR_CALL) *array_push(s->arena, &s->callees) = x->as.callee;
-    if (x->form != IR_IF) continue;
-    *array_push(s->arena, &s->blocks) = x->as.arms.then;
-    *array_push(s->arena, &s->blocks) = x->as.arms.otherwise;
-  }
-}
 
 static void look_at_stack(struct search *s, const struct vcode_function *f) {
   for (uint32_t i = 0; i < f->length; i++) {
@@ -31,8 +21,9 @@ static void look_at_stack(struct search *s, const struct vcode_function *f) {
 static void cycles_look_at(struct search *s, const struct ir_function *f) {
   if (f->stack) look_at_stack(s, f->stack);
   if (!f->typed) return;
-  *array_push(s->arena, &s->blocks) = f->body;
-  while (s->blocks.count > 0) look_at_block(s, s->blocks.items[--s->blocks.count]);
+  for (struct ir_walk w = ir_walk(s->arena, f->body); ir_next_binding(&w);) {
+    if (w.x->form == IR_CALL) *array_push(s->arena, &s->callees) = w.x->as.callee;
+  }
 }
 
 void code_find_cycles(struct code *code) {
