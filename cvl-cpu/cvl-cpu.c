@@ -132,20 +132,6 @@ static bool cpu_require_equal(struct cvl_context *c, uint64_t site, struct cvl_s
                                      .limit = (int64_t)b.bound});
 }
 
-static bool cpu_same(struct cvl_context *c, const struct cvl_value *a,
-                     const struct cvl_value *b) {
-  (void)c;
-  if (a->form != b->form) return false;
-  switch ((enum cvl_form)a->form) {
-  case CVL_VECTOR: return a->as.vector == b->as.vector;
-  case CVL_SEGDES: return a->as.segdes == b->as.segdes;
-  case CVL_ONE_SEGMENT: return a->as.one_segment == b->as.one_segment;
-  case CVL_NOTHING:
-  case CVL_SCALAR: break;
-  }
-  return false;
-}
-
 /* ---- values cut and put together again ---- */
 
 static bool cvl_cpu_slice(struct cvl_context *c, uint64_t site, const struct cvl_value *v,
@@ -248,7 +234,7 @@ const struct cvl_backend cvl_cpu_backend = {
     .count = cpu_count,
     .resolve = cpu_resolve,
     .require_equal = cpu_require_equal,
-    .same = cpu_same,
+    .same = cvl_same,
     .check = cpu_check,
     .statistics = cpu_statistics,
     .fail_allocation = cpu_fail_allocation,

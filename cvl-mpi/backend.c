@@ -145,20 +145,6 @@ static bool mpi_require_equal(struct cvl_context *c, uint64_t site, struct cvl_s
   return false;
 }
 
-static bool mpi_same(struct cvl_context *c, const struct cvl_value *a,
-                     const struct cvl_value *b) {
-  (void)c;
-  if (a->form != b->form) return false;
-  switch ((enum cvl_form)a->form) {
-  case CVL_VECTOR: return a->as.vector == b->as.vector;
-  case CVL_SEGDES: return a->as.segdes == b->as.segdes;
-  case CVL_ONE_SEGMENT: return a->as.one_segment == b->as.one_segment;
-  case CVL_NOTHING:
-  case CVL_SCALAR: break;
-  }
-  return false;
-}
-
 /* ---- errors and time ---- */
 
 static bool mpi_check(struct cvl_context *c, bool wait, struct cvl_error *e) {
@@ -401,7 +387,7 @@ static struct cvl_backend table = {
     .count = mpi_size_count,
     .resolve = mpi_resolve,
     .require_equal = mpi_require_equal,
-    .same = mpi_same,
+    .same = cvl_same,
     .check = mpi_check,
     .statistics = mpi_statistics,
     .fail_allocation = mpi_fail_allocation,

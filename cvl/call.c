@@ -172,3 +172,16 @@ bool call_sizes_agree(enum call_kind kind, enum cvl_op op, const struct call_ext
   }
   return true;
 }
+
+bool cvl_same(struct cvl_context *c, const struct cvl_value *a, const struct cvl_value *b) {
+  (void)c;
+  if (a->form != b->form) return false;
+  switch ((enum cvl_form)a->form) {
+  case CVL_VECTOR: return a->as.vector == b->as.vector;
+  case CVL_SEGDES: return a->as.segdes == b->as.segdes;
+  case CVL_ONE_SEGMENT: return a->as.one_segment == b->as.one_segment;
+  case CVL_NOTHING:
+  case CVL_SCALAR: break;
+  }
+  return false;
+}

@@ -319,6 +319,9 @@ bool cvl_scalar_op(enum cvl_elem int_elem, enum cvl_elem float_elem, enum cvl_op
                    const struct cvl_value *operands, struct cvl_value *out,
                    enum cvl_error_kind *fault);
 
+/* What `same` is in most back ends. */
+bool cvl_same(struct cvl_context *, const struct cvl_value *, const struct cvl_value *);
+
 /* The back ends linked into this program, NULL-terminated. The program's own files define it
  * (cvl-cpu/backends.c and the tests). */
 const struct cvl_backend *const *cvl_backends(void);

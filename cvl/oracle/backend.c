@@ -201,15 +201,6 @@ static bool oracle_require_equal(struct cvl_context *ctx, uint64_t site, struct 
                                           .limit = (int64_t)b.bound});
 }
 
-static bool oracle_same(struct cvl_context *ctx, const struct cvl_value *a,
-                        const struct cvl_value *b) {
-  (void)ctx;
-  if (a->form != b->form) return false;
-  return (a->form == CVL_VECTOR && a->as.vector == b->as.vector) ||
-         (a->form == CVL_SEGDES && a->as.segdes == b->as.segdes) ||
-         (a->form == CVL_ONE_SEGMENT && a->as.one_segment == b->as.one_segment);
-}
-
 /* ---- values cut and put together again: by copying ---- */
 
 static bool oracle_slice(struct cvl_context *ctx, uint64_t site, const struct cvl_value *v,
@@ -354,7 +345,7 @@ const struct cvl_backend cvl_oracle_backend = {
     .count = oracle_count,
     .resolve = oracle_resolve,
     .require_equal = oracle_require_equal,
-    .same = oracle_same,
+    .same = cvl_same,
     .check = oracle_check,
     .statistics = oracle_statistics,
     .fail_allocation = oracle_fail_allocation,
