@@ -91,9 +91,7 @@ struct superop_combination superop_combination_at(const struct superop *op, uint
 }
 
 bool superop_has_combinations(const struct superop *op) {
-  uint32_t k = 0;
-  while (k < op->node_count && op->nodes[k].role != ROLE_COLUMN) k++;
-  return k < op->node_count;
+  return superop_first(op, ROLE_COLUMN) < op->node_count;
 }
 
 /* ---- the shape ---- */
@@ -177,12 +175,6 @@ static const char *superop_combine_pass(struct check *c, uint32_t k) {
   return c->inside ? "a combination may contain elementwise operations only" : NULL;
 }
 
-static bool superop_combine_is_spread_constant(const struct check *c, uint32_t value) {
-  if (value < c->op->param_count) return false;
-  const struct superop_node *definition = &c->op->nodes[c->definitions[value]];
-  return definition->role == ROLE_SPREAD && definition->operands[0] >= c->op->param_count;
-}
-
 /* Returns why a value may not be operand i of node k, or NULL if it may. */
 static const char *superop_combine_refuse_operand(const struct check *c, uint32_t k,
                                                   uint32_t i) {
@@ -194,7 +186,7 @@ static const char *superop_combine_refuse_operand(const struct check *c, uint32_
   if (of && !(of_function && of == c->first + 1)) {
     return "an operand is inside a combination, of which only the results are known";
   }
-  if (!of_function || of || superop_combine_is_spread_constant(c, value)) return NULL;
+  if (!of_function || of || superop_spreads_constant(c->op, c->definitions, value)) return NULL;
   return "an operand comes from outside of the combination, and is no column of it";
 }
 

@@ -73,9 +73,7 @@ uint32_t superop_loop_of(const struct superop *op, uint32_t k) {
 }
 
 bool superop_has_loops(const struct superop *op) {
-  uint32_t k = 0;
-  while (k < op->node_count && op->nodes[k].role != ROLE_CARRY) k++;
-  return k < op->node_count;
+  return superop_first(op, ROLE_CARRY) < op->node_count;
 }
 
 /* ---- the shape ---- */
@@ -90,12 +88,6 @@ struct check {
   uint32_t *loops;
 };
 
-static bool superop_loop_is_spread_constant(const struct check *c, uint32_t value) {
-  if (value < c->op->param_count) return false;
-  const struct superop_node *definition = &c->op->nodes[c->definitions[value]];
-  return definition->role == ROLE_SPREAD && definition->operands[0] >= c->op->param_count;
-}
-
 /* Returns why a value may not be an operand of node k, or NULL if it may. */
 static const char *superop_loop_refuse_operand(const struct check *c, uint32_t k,
                                                uint32_t value) {
@@ -105,7 +97,7 @@ static const char *superop_loop_refuse_operand(const struct check *c, uint32_t k
     return "an operand is inside a loop, of which only the results of NEXT are known";
   }
   if (!c->inside || c->op->nodes[k].role == ROLE_CARRY || loop) return NULL;
-  return superop_loop_is_spread_constant(c, value)
+  return superop_spreads_constant(c->op, c->definitions, value)
              ? NULL
              : "an operand comes from outside of the loop and is not carried";
 }

@@ -36,6 +36,19 @@ struct cvl_call superop_permute_call(enum opcode op, const struct cvl_value *ope
   return call;
 }
 
+uint32_t superop_first(const struct superop *op, enum superop_role role) {
+  uint32_t k = 0;
+  while (k < op->node_count && op->nodes[k].role != role) k++;
+  return k;
+}
+
+bool superop_spreads_constant(const struct superop *op, const uint32_t *definitions,
+                              uint32_t value) {
+  if (value < op->param_count) return false;
+  const struct superop_node *definition = &op->nodes[definitions[value]];
+  return definition->role == ROLE_SPREAD && definition->operands[0] >= op->param_count;
+}
+
 /* ---- how operands are accessed ---- */
 
 struct access_row {

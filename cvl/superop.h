@@ -259,6 +259,8 @@ struct superop_loop superop_loop_at(const struct superop *, uint32_t first);
 /* Returns the first node of the loop that node k, a CARRY or NEXT, belongs to. */
 uint32_t superop_loop_of(const struct superop *, uint32_t k);
 bool superop_has_loops(const struct superop *);
+/* Returns the first node with this role; node_count: there is none. */
+uint32_t superop_first(const struct superop *, enum superop_role);
 /* The nodes of a combination: COLUMN first .. first + count - 1, then the nodes of the
  * function, then the consumers ends .. ends + count - 1. */
 struct superop_combination {
@@ -273,6 +275,9 @@ bool superop_waives(const struct superop *, const struct superop_node *,
                     const struct size_rule *);
 /* Returns the row of one of the opcodes from SUPEROP_COLUMN on; superop_info finds it, too. */
 const struct opcode_info *superop_combination_row(uint32_t op);
+/* Whether a value is a DIST of a constant. */
+bool superop_spreads_constant(const struct superop *, const uint32_t *definitions,
+                              uint32_t value);
 /* superop-loop.c; called by superop_complete when nodes and uses are known. Checks the loops,
  * and extends last_use of values that a loop reads. definitions[v] is the node of value v.
  * False with the reason and the node. */

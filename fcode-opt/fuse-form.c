@@ -85,9 +85,7 @@ ir_var fuse_domain(const struct ir_program *program, const struct ir_binding *x,
                    enum superop_role role) {
   if (fuse_is_producer((uint8_t)role)) return x->results[0];
   const struct superop *op = fuse_combination(program, x);
-  uint32_t k = 0;
-  while (op && op->nodes[k].role != ROLE_COLUMN) k++;
-  return x->operands[op ? op->nodes[k].operands[0] : 0];
+  return x->operands[op ? op->nodes[superop_first(op, ROLE_COLUMN)].operands[0] : 0];
 }
 
 uint32_t fuse_nodes(const struct ir_program *program, const struct ir_binding *x) {

@@ -85,17 +85,10 @@ const struct kernel_printers combine_printers = {.before = begin_combination,
 
 /* ---- the function of a combination ---- */
 
-/* The first column of the combination of a superoperator; node_count: it has none. */
-static uint32_t first_column(const struct superop *op) {
-  uint32_t first = 0;
-  while (first < op->node_count && op->nodes[first].role != ROLE_COLUMN) first++;
-  return first;
-}
-
 void print_combination_function(struct procedures_text *t, uint32_t superop) {
   const struct superop *op = t->program->superops[superop];
   const struct widths w = t->program->widths;
-  const uint32_t first = first_column(op);
+  const uint32_t first = superop_first(op, ROLE_COLUMN);
   if (first == op->node_count) return;
   const struct superop_combination at = superop_combination_at(op, first);
   put(t->out, "struct combination$0 {\n", superop);

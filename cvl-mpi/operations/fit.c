@@ -277,12 +277,6 @@ static void own_params(struct cvl_context *c, struct fit *f, const struct supero
 
 /* ---- the form ---- */
 
-bool fit_has_index(const struct superop *op) {
-  uint32_t k = 0;
-  while (k < op->node_count && op->nodes[k].role != ROLE_INDEX) k++;
-  return k < op->node_count;
-}
-
 static bool note_nodes(struct fit *f) {
   for (uint32_t k = 0; k < f->op.node_count; k++) {
     if (!note_node(f, &f->op.nodes[k])) return false;

@@ -52,6 +52,5 @@ void fit_free(struct fit *); /* does nothing for NULL */
 
 /* Returns the constant that a value is; NULL if it is not constant. */
 const struct cvl_value *fit_constant(const struct superop *, uint32_t value);
-bool fit_has_index(const struct superop *);
 
 #endif

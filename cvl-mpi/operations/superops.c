@@ -629,7 +629,8 @@ static enum outcome try_form(struct cvl_context *c, uint64_t site, const struct 
  * would be the same. */
 static const struct form *form_across(struct cvl_context *c, struct cvl_kernel *k) {
   struct form *f = &k->forms[ACROSS];
-  if (!k->across && fit_has_index(k->op)) *f = form_new(c, k->op, true);
+  if (!k->across && superop_first(k->op, ROLE_INDEX) < k->op->node_count)
+    *f = form_new(c, k->op, true);
   k->across = true;
   return f->fit ? f : NULL;
 }
