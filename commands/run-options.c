@@ -115,7 +115,7 @@ bool run_tuning_listed(const char *command, const char *tuning, int *status) {
   arena_init(&arena, &heap);
   diag_list_init(&diags, &arena);
   *status = tuned_begin(&tuned, NULL, NULL, &options, &diags) ? STATUS_DONE : STATUS_FAILED;
-  if (*status == STATUS_DONE) tuning_list(&tuned.values, 0, stdout);
+  if (*status == STATUS_DONE) tuning_list(&tuned.values, stdout);
   diag_print(&diags, command, MAX_ERRORS_SHOWN, stderr);
   arena_free(&arena);
   return true;

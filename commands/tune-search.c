@@ -121,7 +121,7 @@ static bool try_value(struct state *state, enum tuning_id id, uint64_t value, bo
 static bool go(struct state *state, enum tuning_id id, bool up, bool *any) {
   bool gains = true;
   while (gains) {
-    const struct tuning now = tuning_complete(&state->s->best, state->s->architecture);
+    const struct tuning now = tuning_complete(&state->s->best);
     const uint64_t value = next_value(id, now.value[id], up);
     if (value == 0) return true;
     if (!has_time(state)) {
@@ -139,8 +139,8 @@ static bool try_all_values(struct state *state, enum tuning_id id) {
   const struct tuning_row *row = tuning_info(id);
   bool gains;
   for (uint64_t value = row->least; value <= row->most; value++) {
-    const struct tuning now = tuning_complete(&state->s->best, state->s->architecture);
-    if (value == now.value[id] || value == tuning_default(id, state->s->architecture)) continue;
+    const struct tuning now = tuning_complete(&state->s->best);
+    if (value == now.value[id] || value == tuning_default(id)) continue;
     if (!has_time(state)) {
       state->s->complete = false;
       return true;

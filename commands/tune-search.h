@@ -34,7 +34,6 @@ struct tune_trial {
 
 struct tune_search {
   const char *backend;
-  unsigned architecture;
   double seconds; /* for the candidates, beside the defaults and the final comparison */
   /* Runs once and gives the seconds; negative: the search is to end, nothing is known. */
   double (*run)(void *with, const struct tuning *);

@@ -282,7 +282,6 @@ int tune(const struct tune_task *task) {
   if (run_first(&r)) {
     search.with = &r;
     search.backend = r.backend->name;
-    search.architecture = r.device.architecture;
     tune_print_head(&r);
     status = tune_search(&search) ? (end_tuning(&r) ? STATUS_DONE : STATUS_FAILED)
                                   : tuning_failed(&r);

@@ -48,7 +48,7 @@ static struct cvl_context *cpu_open(const struct cvl_options *options, const cha
     free(c);
     return NULL;
   }
-  c->tuning = tuning_complete(options->tuning, 0);
+  c->tuning = tuning_complete(options->tuning);
   c->int_elem = options->int_elem;
   c->stop = options->stop;
   c->measures = options->measure;

@@ -16,7 +16,7 @@ enum { MOST_SETTLED = 1 << 16 };
 
 cvl_context::cvl_context(ravel::stream *s, const cvl_options &o)
     : device(s), memory(s), work_queue(s), int_elem(o.int_elem), float_elem(o.float_elem),
-      say(o.say), tuning(tuning_complete(o.tuning, s->architecture())),
+      say(o.say), tuning(tuning_complete(o.tuning)),
       /* The default was the best for all programs in the model of traffic between host and
        * device. */
       host_elements((int64_t)tuning.value[TUNE_CUDA_HOST_ELEMENTS]), small(host_elements) {

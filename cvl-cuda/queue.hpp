@@ -81,8 +81,8 @@ struct queue {
   /* Tuning values. most_held is the most launches of an epoch. A launch that others may join,
    * or that the window begins for, is kept back while the device is idle until `company`
    * launches are behind it. */
-  uint64_t most_held = tuning_default(TUNE_CUDA_WINDOW, 0);
-  uint64_t company = tuning_default(TUNE_CUDA_WINDOW_IDLE, 0);
+  uint64_t most_held = tuning_default(TUNE_CUDA_WINDOW);
+  uint64_t company = tuning_default(TUNE_CUDA_WINDOW_IDLE);
 
   explicit queue(stream *s) : device(s) {}
   ~queue();

@@ -109,8 +109,6 @@ struct stream {
   virtual const char *failure() = 0;
   /* Returns the number of multiprocessors to use. */
   virtual int processors() = 0;
-  /* Returns ten times the compute capability; 0: not known. */
-  virtual unsigned architecture() { return 0; }
   /* Sets the most blocks of a grid for each multiprocessor: a tuning value. */
   virtual void set_grid_blocks(uint64_t) {}
   /* Sets whether kernels may be launched while the one before ends; they wait for it

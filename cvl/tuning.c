@@ -10,20 +10,15 @@
 /* ---- the table ---- */
 
 enum { ANY, POWER, CHOICE };
-enum { SM_80, SM_90, SM_120, ARCHITECTURES };
 
 static const struct tuning_row rows[TUNING_COUNT] = {
-#define TUNED_CPU(id, name, value, least, most, form, doc)                                     \
-  {name, least, most, form == POWER, form == CHOICE, doc},
-#define TUNED_CUDA(id, name, sm_80, sm_90, sm_120, least, most, form, doc)                     \
+#define TUNED(id, name, value, least, most, form, doc)                                         \
   {name, least, most, form == POWER, form == CHOICE, doc},
 #include "tables/tuning.def"
 };
 
-static const uint64_t defaults[TUNING_COUNT][ARCHITECTURES] = {
-#define TUNED_CPU(id, name, value, least, most, form, doc) {value, value, value},
-#define TUNED_CUDA(id, name, sm_80, sm_90, sm_120, least, most, form, doc)                     \
-  {sm_80, sm_90, sm_120},
+static const uint64_t defaults[TUNING_COUNT] = {
+#define TUNED(id, name, value, least, most, form, doc) value,
 #include "tables/tuning.def"
 };
 
@@ -31,8 +26,8 @@ const struct tuning_row *tuning_info(enum tuning_id id) {
   return &rows[id];
 }
 
-uint64_t tuning_default(enum tuning_id id, unsigned architecture) {
-  return defaults[id][architecture >= 100 ? SM_120 : architecture >= 90 ? SM_90 : SM_80];
+uint64_t tuning_default(enum tuning_id id) {
+  return defaults[id];
 }
 
 bool tuning_is_legal(enum tuning_id id, uint64_t value) {
@@ -41,11 +36,11 @@ bool tuning_is_legal(enum tuning_id id, uint64_t value) {
   return !row->power || (value & (value - 1)) == 0;
 }
 
-struct tuning tuning_complete(const struct tuning *asked, unsigned architecture) {
+struct tuning tuning_complete(const struct tuning *asked) {
   struct tuning all;
   for (unsigned id = 0; id < TUNING_COUNT; id++) {
     const uint64_t value = asked ? asked->value[id] : 0;
-    all.value[id] = value ? value : tuning_default((enum tuning_id)id, architecture);
+    all.value[id] = value ? value : defaults[id];
   }
   return all;
 }
@@ -202,11 +197,10 @@ static void list_row(enum tuning_id id, uint64_t value, uint64_t standard, FILE 
           rows[id].doc, legal);
 }
 
-void tuning_list(const struct tuning *asked, unsigned architecture, FILE *out) {
-  const struct tuning all = tuning_complete(asked, architecture);
+void tuning_list(const struct tuning *asked, FILE *out) {
+  const struct tuning all = tuning_complete(asked);
   for (unsigned id = 0; id < TUNING_COUNT; id++) {
-    list_row((enum tuning_id)id, all.value[id],
-             tuning_default((enum tuning_id)id, architecture), out);
+    list_row((enum tuning_id)id, all.value[id], defaults[id], out);
   }
 #define COMPILED(id, name, value, doc)                                                         \
   fprintf(out, "# %s %d  # %s; compiled in\n", name, value, doc);

@@ -1,6 +1,5 @@
-/* tuning.h - the values of tables/tuning.def: the defaults of an architecture, and those that a
- * text sets. A back end reads them when a context opens (cvl_options.tuning). Results do not
- * depend on them.
+/* tuning.h - the values of tables/tuning.def: the defaults, and those that a text sets. A back
+ * end reads them when a context opens (cvl_options.tuning). Results do not depend on them.
  *
  * The text has one value a line, "NAME VALUE", where VALUE may end in K, M or G (times 1024 and
  * so on); # begins a comment. Every line ends with a newline, so that a truncated file is
@@ -21,8 +20,7 @@ extern "C" {
 struct diag_list; /* base/diag.h */
 
 enum tuning_id {
-#define TUNED_CPU(id, name, value, least, most, form, doc)                 TUNE_CPU_##id,
-#define TUNED_CUDA(id, name, sm_80, sm_90, sm_120, least, most, form, doc) TUNE_CUDA_##id,
+#define TUNED(id, name, value, least, most, form, doc) TUNE_##id,
 #include "tables/tuning.def"
   TUNING_COUNT
 };
@@ -47,12 +45,10 @@ struct tuning_row {
 };
 const struct tuning_row *tuning_info(enum tuning_id);
 
-/* Returns the default for a device whose compute capability, times ten, is `architecture`. For
- * rows of a CPU it is the same for all. */
-uint64_t tuning_default(enum tuning_id, unsigned architecture);
+uint64_t tuning_default(enum tuning_id);
 bool tuning_is_legal(enum tuning_id, uint64_t value);
 /* Returns all values: those that are set in *asked (or NULL), else the defaults. */
-struct tuning tuning_complete(const struct tuning *asked, unsigned architecture);
+struct tuning tuning_complete(const struct tuning *asked);
 /* Whether a search may gain by this value on a back end of this name. "cpu" may gain by values
  * of a CPU; "cuda" and its relatives may by those of a GPU. */
 bool tuning_concerns(enum tuning_id, const char *backend);
@@ -65,7 +61,7 @@ enum { TUNING_TEXT = 32 };
 void tuning_text(char text[TUNING_TEXT], uint64_t value);
 /* Prints the whole table as such a text. Values that differ from the defaults are plain lines.
  * The others, and what is compiled in, are comments. */
-void tuning_list(const struct tuning *, unsigned architecture, FILE *);
+void tuning_list(const struct tuning *, FILE *);
 
 #ifdef __cplusplus
 }

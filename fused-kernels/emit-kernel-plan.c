@@ -95,7 +95,7 @@ void fused_kernel_room(struct arena *arena, const struct superop *op, struct wid
                        const struct tuning *tuning, struct fused_kernel *k) {
   *k = (struct fused_kernel){.op = op,
                              .widths = widths,
-                             .tuning = tuning_complete(tuning, 0),
+                             .tuning = tuning_complete(tuning),
                              .is_empty = true,
                              .scan = SUPEROP_NONE,
                              .scatter = SUPEROP_NONE,

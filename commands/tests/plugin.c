@@ -43,7 +43,7 @@ static uint64_t serial_bytes; /* of the context that was opened last */
 
 /* So long that it can be measured beside whatever else the machine does. */
 static void sleep_as_tuned(void) {
-  const bool more = serial_bytes > tuning_default(TUNE_CPU_SERIAL_BYTES, 0);
+  const bool more = serial_bytes > tuning_default(TUNE_CPU_SERIAL_BYTES);
   nanosleep(&(struct timespec){.tv_nsec = more ? 5000000 : 30000000}, NULL);
 }
 
@@ -53,7 +53,7 @@ static bool paper_apply(struct cvl_context *c, uint64_t site, const struct cvl_c
   if (reduces && plugin_wants("slow")) sleep_as_tuned();
   const bool good = cvl_oracle_backend.apply(c, site, call, out);
   if (!good || !reduces || !plugin_wants("wrong") ||
-      serial_bytes <= tuning_default(TUNE_CPU_SERIAL_BYTES, 0))
+      serial_bytes <= tuning_default(TUNE_CPU_SERIAL_BYTES))
     return good;
   cvl_oracle_backend.release(c, out);
   *out = (struct cvl_value){.form = CVL_SCALAR, .elem = out->elem, .as = {.i64 = 7}};
@@ -61,7 +61,7 @@ static bool paper_apply(struct cvl_context *c, uint64_t site, const struct cvl_c
 }
 
 static struct cvl_context *paper_open(const struct cvl_options *options, const char **why) {
-  serial_bytes = tuning_complete(options->tuning, 0).value[TUNE_CPU_SERIAL_BYTES];
+  serial_bytes = tuning_complete(options->tuning).value[TUNE_CPU_SERIAL_BYTES];
   if (!plugin_wants("refuse") && !plugin_wants("torn") && options->device < 2)
     return cvl_oracle_backend.open(options, why);
   *why = plugin_wants("refuse") ? out_of_paper

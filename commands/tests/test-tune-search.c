@@ -16,7 +16,7 @@ struct model {
 
 static double tune_search_run(void *with, const struct tuning *values) {
   struct model *m = with;
-  const struct tuning all = tuning_complete(values, 0);
+  const struct tuning all = tuning_complete(values);
   if (m->runs == m->most_runs) return -1;
   const double seconds = m->seconds(&all, m->runs++);
   m->now += seconds;

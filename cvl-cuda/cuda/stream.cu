@@ -159,7 +159,6 @@ struct gpu final : stream, event_clock, current_device {
   void wait(uint64_t epoch) override;
   const char *failure() override { return lost_ ? why_ : nullptr; }
   int processors() override { return processors_; }
-  unsigned architecture() override { return (unsigned)architecture_; }
   void set_grid_blocks(uint64_t blocks) override {
     most_blocks_ = most_blocks(processors_, blocks);
   }
@@ -251,10 +250,11 @@ bool gpu::describe(int device) {
       good(cudaDeviceGetAttribute(&minor, cudaDevAttrComputeCapabilityMinor, device),
            "cudaDeviceGetAttribute");
   architecture_ = 10 * major + minor;
-  most_blocks_ = most_blocks(processors_, tuning_default(TUNE_CUDA_GRID_BLOCKS, 0));
+  most_blocks_ = most_blocks(processors_, tuning_default(TUNE_CUDA_GRID_BLOCKS));
   may_open_late_ = !interpreter_ && has_common_addresses();
-  if (!known || interpreter_ || code_for(built_for, architecture()) != code::NONE) return known;
-  snprintf(why_, sizeof why_, "%s", code_remark(built_for, architecture()).c_str());
+  if (!known || interpreter_ || code_for(built_for, (unsigned)architecture_) != code::NONE)
+    return known;
+  snprintf(why_, sizeof why_, "%s", code_remark(built_for, (unsigned)architecture_).c_str());
   lost_ = true;
   return false;
 }

@@ -459,7 +459,7 @@ struct sum_of_slots {
 };
 
 /* There are more than 2^31 slots; a block has a few of them. */
-static const int64_t BLOCK_SLOTS = (int64_t)tuning_default(TUNE_CUDA_BLOCK_SLOTS, 0);
+static const int64_t BLOCK_SLOTS = (int64_t)tuning_default(TUNE_CUDA_BLOCK_SLOTS);
 Test(far, generated_reductions) {
   const generated k(
       "fused OP0#1 ($0 : INT, $1 : SEGDES) = (+_REDUCE INT @ (+ INT @ $0 $0) $1)\n");

@@ -119,7 +119,7 @@ static void run_sum(rig &r, const kernel_entry &kernel, bool defect) {
   body.d.count = SEGMENTS;
   body.d.equal = EACH;
   body.d.total = SEGMENTS * EACH;
-  const int32_t slots = (int32_t)tuning_default(TUNE_CUDA_BLOCK_SLOTS, 0);
+  const int32_t slots = (int32_t)tuning_default(TUNE_CUDA_BLOCK_SLOTS);
   const int64_t blocks = (SEGMENTS + slots - 1) / slots;
   r.device->run({"superoperator", blocks, slots * WARP, nullptr, kernel.on_host, nullptr, &body,
                  sizeof body});

@@ -42,11 +42,9 @@ static void tuning_refused(const char *text, unsigned line, unsigned column,
 
 Test(tuning, defaults_are_legal) {
   for (unsigned id = 0; id < TUNING_COUNT; id++) {
-    for (unsigned architecture = 0; architecture <= 120; architecture += 10) {
-      const uint64_t value = tuning_default((enum tuning_id)id, architecture);
-      cr_expect(tuning_is_legal((enum tuning_id)id, value), "%s",
-                tuning_info((enum tuning_id)id)->name);
-    }
+    const uint64_t value = tuning_default((enum tuning_id)id);
+    cr_expect(tuning_is_legal((enum tuning_id)id, value), "%s",
+              tuning_info((enum tuning_id)id)->name);
   }
 }
 
@@ -55,8 +53,7 @@ Test(tuning, zero_is_the_default_or_not_legal) {
   for (unsigned id = 0; id < TUNING_COUNT; id++) {
     const bool legal = tuning_is_legal((enum tuning_id)id, 0);
     cr_expect_eq(legal, tuning_info((enum tuning_id)id)->choice);
-    for (unsigned architecture = 0; legal && architecture <= 120; architecture += 10)
-      cr_expect_eq(tuning_default((enum tuning_id)id, architecture), 0);
+    cr_expect(!legal || tuning_default((enum tuning_id)id) == 0);
   }
 }
 
@@ -86,13 +83,13 @@ Test(tuning, values_are_set_and_others_are_defaults) {
       test_tuning_parse("# a comment\n\n  cpu.chunk-bytes 512K # another\n"
                         "cpu.lone-bytes\t8M\r\ncpu.spin-rounds 7\ncuda.window 32\n");
   cr_assert(o.fine, "%s", o.message);
-  const struct tuning all = tuning_complete(&o.values, 90);
+  const struct tuning all = tuning_complete(&o.values);
   cr_expect(all.value[TUNE_CPU_CHUNK_BYTES] == 512 << 10);
   cr_expect(all.value[TUNE_CPU_LONE_BYTES] == 8 << 20);
   cr_expect(all.value[TUNE_CPU_SPIN_ROUNDS] == 7);
   cr_expect(all.value[TUNE_CUDA_WINDOW] == 32);
   cr_expect(o.values.value[TUNE_CPU_SERIAL_BYTES] == 0);
-  cr_expect(all.value[TUNE_CPU_SERIAL_BYTES] == tuning_default(TUNE_CPU_SERIAL_BYTES, 90));
+  cr_expect(all.value[TUNE_CPU_SERIAL_BYTES] == tuning_default(TUNE_CPU_SERIAL_BYTES));
 }
 
 Test(tuning, the_last_line_of_several_counts) {
@@ -153,7 +150,7 @@ static struct outcome list_and_parse(const struct tuning *values) {
   char *text = NULL;
   size_t length = 0;
   FILE *out = open_memstream(&text, &length);
-  tuning_list(values, 0, out);
+  tuning_list(values, out);
   fclose(out);
   const struct outcome o = test_tuning_parse(text);
   cr_expect(o.fine, "%s", o.message);
@@ -167,7 +164,7 @@ Test(tuning, what_is_listed_can_be_read) {
   cr_expect(memcmp(&none.values, &some, sizeof some) == 0);
   for (unsigned id = 0; id < TUNING_COUNT; id++) {
     const struct tuning_row *row = tuning_info((enum tuning_id)id);
-    const bool is_least = tuning_default((enum tuning_id)id, 0) == row->least;
+    const bool is_least = tuning_default((enum tuning_id)id) == row->least;
     some.value[id] = is_least ? row->most : row->least;
   }
   const struct outcome o = list_and_parse(&some);
