@@ -116,7 +116,9 @@ void items_make(struct item_list *list) {
   add_chapter(list, "OWN_RANGES", chapter_own);
 }
 
-bool item_matches(const struct item *it, const char *only) {
+/* Whether `only` names the item: "ADD_SCAN.FLOAT", or "ADD_SCAN" for all classes. NULL names
+ * all. */
+static bool item_matches(const struct item *it, const char *only) {
   size_t n = only ? strlen(only) : 0;
   return !only || (strncmp(it->name, only, n) == 0 && (it->name[n] == 0 || it->name[n] == '.'));
 }

@@ -14,9 +14,6 @@ struct item_list {
 /* Makes items of all elementwise and combining rows of the tables, all moving operations, and
  * all chapters. */
 void items_make(struct item_list *);
-/* Whether `only` names the item: "ADD_SCAN.FLOAT", or "ADD_SCAN" for all classes. NULL names
- * all. */
-bool item_matches(const struct item *, const char *only);
 /* Whether the options ask for the item at this index: it matches and belongs to the shard. The
  * classes of an operation are in different shards, and consecutive operations begin with
  * different ones. */

@@ -102,9 +102,10 @@ const struct rep *flatten_if_any(struct flattener *f, struct context *c, struct 
 
 /* ---- SELECT ---- */
 
-const struct rep *select_each(struct flattener *f, struct context *c,
-                              const struct rep *condition, const struct rep *a,
-                              const struct rep *b) {
+/* a or b, by the condition of each instance. */
+static const struct rep *select_each(struct flattener *f, struct context *c,
+                                     const struct rep *condition, const struct rep *a,
+                                     const struct rep *b) {
   if (a->kind == REP_PAIR) {
     const struct rep *left = select_each(f, c, condition, a->left, b->left);
     return rep_pair(f, left, select_each(f, c, condition, a->right, b->right));

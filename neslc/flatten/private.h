@@ -523,11 +523,8 @@ const struct rep *flatten_if(struct flattener *, struct context *, const struct 
 /* Flattens an `if` whose condition has been evaluated. */
 const struct rep *flatten_branches(struct flattener *, struct context *, const struct core *,
                                    const struct rep *condition);
-/* a or b, by the condition of each instance. */
 /* Flags of a check, which count where the mask is T. */
 ir_var masked_check(struct flattener *, ir_var flags);
-const struct rep *select_each(struct flattener *, struct context *, const struct rep *condition,
-                              const struct rep *a, const struct rep *b);
 /* An IF whose condition is not the same for all instances. */
 const struct rep *flatten_split(struct flattener *, struct context *, const struct core *,
                                 ir_var flags);

@@ -88,7 +88,9 @@ static void remark_on_words(struct reader *r, const struct nesl_token *last, uin
   if (last->at.start != error) (void)remark_on_word(r, last, r->before.kind == TOKEN_END);
 }
 
-void parse_warn(struct reader *r, struct span at, const char *format, ...) {
+/* A warning about a form that may be meant otherwise. */
+static void __attribute__((format(printf, 3, 4)))
+parse_warn(struct reader *r, struct span at, const char *format, ...) {
   va_list args;
   char message[256];
   va_start(args, format);

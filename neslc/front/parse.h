@@ -62,9 +62,6 @@ void parse_unexpected(struct reader *, const char *expected);
 /* Reports an unexpected token within an expression, with a hint about what was probably meant.
  */
 void parse_puzzled(struct reader *, const char *expected);
-/* A warning about a form that may be meant otherwise. */
-void parse_warn(struct reader *, struct span, const char *format, ...)
-    __attribute__((format(printf, 3, 4)));
 /* A remark to the preceding error. */
 void parse_remark(struct reader *, struct span, const char *message);
 /* The line number of an offset within this form. */
