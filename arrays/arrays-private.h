@@ -114,6 +114,8 @@ bool npz_read(struct arena *, const struct array_type *, const char *bytes, size
               struct array_columns *, const char **problem);
 bool npz_guess(struct arena *, const char *bytes, size_t length, struct array_type *,
                const char **problem);
+/* Returns false if a length is negative, or the sum too large. */
+bool array_sum_lengths(const struct array_column *, uint64_t *total);
 /* Returns whether columns have the lengths that the preceding columns imply. */
 bool npz_fits(const struct array_type *, const struct array_columns *);
 bool npz_write(struct arena *, const struct array_type *, const struct array_columns *, FILE *,

@@ -114,15 +114,6 @@ struct checking {
   const struct array_column *column;
 };
 
-static bool npz_add_lengths(const struct array_column *c, uint64_t *total) {
-  *total = 0;
-  for (uint64_t i = 0; i < c->length; i++) {
-    if (c->as.ints[i] < 0 || (uint64_t)c->as.ints[i] > INT64_MAX - *total) return false;
-    *total += (uint64_t)c->as.ints[i];
-  }
-  return true;
-}
-
 static bool npz_value_fits(struct checking *c, uint64_t count) {
   for (unsigned wanted = 1; wanted > 0; wanted--) {
     for (; *c->next == '('; c->next++) wanted++;
@@ -130,7 +121,7 @@ static bool npz_value_fits(struct checking *c, uint64_t count) {
     const struct array_column *column = c->column++;
     if (column->length != count) return false;
     if (*c->next++ != '[') continue;
-    if (!npz_add_lengths(column, &total) || !npz_value_fits(c, total)) return false;
+    if (!array_sum_lengths(column, &total) || !npz_value_fits(c, total)) return false;
   }
   return true;
 }

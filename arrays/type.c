@@ -202,7 +202,7 @@ struct array_column array_floats(struct arena *arena, uint64_t length) {
 
 /* ---- consistency ---- */
 
-static bool sum_lengths(const struct array_column *c, uint64_t *total) {
+bool array_sum_lengths(const struct array_column *c, uint64_t *total) {
   if (c->equal)
     return !__builtin_mul_overflow((uint64_t)c->as.ints[0], c->length, total) &&
            *total <= INT64_MAX;
@@ -219,12 +219,12 @@ static bool fit_together(const struct array_type *t, const struct array_columns 
   const struct array_column *c = columns->items;
   uint64_t count = 1, chars;
   for (uint32_t level = 0; level < t->depth; level++, c++) {
-    if (c->length != count || !sum_lengths(c, &count)) return false;
+    if (c->length != count || !array_sum_lengths(c, &count)) return false;
   }
   for (uint32_t i = 0; i < t->leaf_count; i++, c++) {
     if (c->length != count) return false;
     if (t->leaves[i] != ARRAY_TEXT) continue;
-    if (!sum_lengths(c, &chars)) return false;
+    if (!array_sum_lengths(c, &chars)) return false;
     if ((++c)->length != chars) return false;
   }
   return true;
