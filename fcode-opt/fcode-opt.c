@@ -6,6 +6,7 @@
  */
 #include "base/number.h"
 #include "fcode-opt/passes.h"
+#include "ir/instances.h"
 
 #include <setjmp.h>
 #include <string.h>
@@ -334,13 +335,6 @@ static bool optimise_once(struct driver *d, const struct ir_program *program) {
   return true;
 }
 
-static bool any_by_instances(const struct ir_program *program) {
-  for (uint32_t i = 0; i < program->function_count; i++) {
-    if (program->functions[i].instances) return true;
-  }
-  return false;
-}
-
 /* Optimises, once or more, until the marks that are left are worth it. `begun` has the
  * decisions that the last time began with. Diagnostics may be in the same arena: if there are
  * any, its memory is not freed in between. Returns false if the program cannot be rewritten. */
@@ -414,7 +408,7 @@ struct ir_program *fcode_opt(struct arena *arena, const struct ir_program *progr
     return NULL;
   }
   const bool rewritten =
-      any_by_instances(program) ? run_rounds(&d, program) : optimise_once(&d, program);
+      instances_any(program) ? run_rounds(&d, program) : optimise_once(&d, program);
   if (!rewritten) *d.o.program = *program;
   if (rewritten && options->chunked_results) {
     chunked_results_reserve(&d.o);

@@ -1,5 +1,6 @@
 /* fuse-plan.c - stages and groups of a block, and recomputation: see fuse.h. */
 #include "fcode-opt/fuse.h"
+#include "ir/dead.h"
 
 #include <string.h>
 
@@ -171,12 +172,14 @@ static void assign_group(struct planner *p, uint32_t least) {
   }
 }
 
-/* Returns the cost of computing u in a group that has none of its operands. */
-static double cost_alone(const struct fuse_block *b, const struct fuse_unit *u) {
+#define ALONE UINT32_MAX /* a group that has nothing */
+
+/* Returns the cost of computing u in the group, which may have some of its operands. */
+static double cost_in(const struct fuse_block *b, uint32_t group, const struct fuse_unit *u) {
   double cost = fuse_work(b->fuse, u->x);
   for (uint32_t i = 0; i < u->x->operand_count; i++) {
     ir_var v = u->x->operands[i];
-    if (fuse_access(u, i) != 'd') continue;
+    if (fuse_access(u, i) != 'd' || map_get(&b->inside, map_pair(group, v))) continue;
     const struct fuse_unit *def = fuse_definition(b, v);
     double read = fuse_bytes(b->fuse, v);
     cost += def && fuse_elementwise(def, u, 'd') && def->cost < read ? def->cost : read;
@@ -202,7 +205,7 @@ static void assign_stage(struct planner *p) {
   if (u->access) {
     assign_group(p, stage);
     if (u->x->result_count > 0)
-      u->cost = u->ordered ? fuse_bytes(b->fuse, u->x->results[0]) : cost_alone(b, u);
+      u->cost = u->ordered ? fuse_bytes(b->fuse, u->x->results[0]) : cost_in(b, ALONE, u);
   } else {
     u->stage = stage;
   }
@@ -269,19 +272,6 @@ static void use_operands(struct fuse_block *b, uint32_t group, const struct fuse
   }
 }
 
-/* Returns the cost of computing u in the group, which may have some of its operands. */
-static double cost_in(const struct fuse_block *b, uint32_t group, const struct fuse_unit *u) {
-  double cost = fuse_work(b->fuse, u->x);
-  for (uint32_t i = 0; i < u->x->operand_count; i++) {
-    ir_var v = u->x->operands[i];
-    if (fuse_access(u, i) != 'd' || map_get(&b->inside, map_pair(group, v))) continue;
-    const struct fuse_unit *def = fuse_definition(b, v);
-    double read = fuse_bytes(b->fuse, v);
-    cost += def && fuse_elementwise(def, u, 'd') && def->cost < read ? def->cost : read;
-  }
-  return cost;
-}
-
 static void compute_in(struct fuse_block *b, uint32_t group, uint32_t unit) {
   struct fuse_unit *u = &b->list[unit];
   group_add_member(b, group, u->x, unit);
@@ -333,20 +323,13 @@ static void decide_producer(struct fuse_block *b, uint32_t unit) {
   if (u->stays) compute_in(b, u->group, unit);
 }
 
-static bool any_wanted(const struct fuse_block *b, const struct ir_binding *x) {
-  for (uint32_t i = 0; i < x->result_count; i++) {
-    if (b->wanted[x->results[i]]) return true;
-  }
-  return false;
-}
-
 static void decide_unit(struct fuse_block *b, uint32_t unit) {
   struct fuse_unit *u = &b->list[unit];
   if (u->access && fuse_is_producer(u->role)) {
     decide_producer(b, unit);
     return;
   }
-  u->stays = u->ordered || any_wanted(b, u->x);
+  u->stays = u->ordered || ir_binds_any(u->x, b->wanted);
   if (!u->stays) return;
   if (u->access) {
     compute_in(b, u->group, unit);

@@ -1,9 +1,9 @@
 /* dead.c - see dead.h. */
 #include "ir/dead.h"
 
-static bool any_needed(const struct ir_dead *d, const struct ir_binding *x) {
+bool ir_binds_any(const struct ir_binding *x, const bool *vars) {
   for (uint32_t i = 0; i < x->result_count; i++) {
-    if (d->needed[x->results[i]]) return true;
+    if (vars[x->results[i]]) return true;
   }
   return false;
 }
@@ -39,7 +39,7 @@ static void drop_if_results(struct ir_dead *d, struct ir_binding *x) {
 static bool visit_if(struct ir_dead *d, struct ir_binding *x) {
   struct ir_block *arms[] = {x->as.arms.then, x->as.arms.otherwise};
   const uint64_t removed = d->removed;
-  bool stays = any_needed(d, x) || d->stays(d->context, x);
+  bool stays = ir_binds_any(x, d->needed) || d->stays(d->context, x);
   if (d->remove) drop_if_results(d, x);
   for (int k = 0; k < 2; k++) {
     for (uint32_t i = 0; i < x->result_count && arms[k]->end == IR_YIELD; i++) {
@@ -65,8 +65,8 @@ bool ir_dead_block(struct ir_dead *d, struct ir_block *b) {
   uint32_t kept = b->count; /* those that stay move to the end */
   for (uint32_t i = b->count; i-- > 0;) {
     struct ir_binding *x = &b->bindings[i];
-    const bool stays =
-        x->form == IR_IF ? visit_if(d, x) : any_needed(d, x) || d->stays(d->context, x);
+    const bool stays = x->form == IR_IF ? visit_if(d, x)
+                                        : ir_binds_any(x, d->needed) || d->stays(d->context, x);
     if (stays) {
       something = true;
       mark_needed(d, x);

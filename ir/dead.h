@@ -27,6 +27,8 @@ struct ir_dead {
 /* Walks a block from its last binding to its first. Returns whether the block does more than to
  * yield. */
 bool ir_dead_block(struct ir_dead *, struct ir_block *);
+/* Returns whether the flag of a result is set. */
+bool ir_binds_any(const struct ir_binding *, const bool *vars);
 /* Removes the variables whose flag is not set; returns how many are left, in order. */
 uint32_t ir_keep_vars(uint32_t count, ir_var *, const bool *keep);
 

@@ -15,6 +15,13 @@ enum instances_effect {
   UNTYPED = 32  /* stack code, about which nothing is known */
 };
 
+bool instances_any(const struct ir_program *program) {
+  for (uint32_t i = 0; i < program->function_count; i++) {
+    if (program->functions[i].instances) return true;
+  }
+  return false;
+}
+
 /* ---- effects ---- */
 
 /* A call: its caller, and the next call of the same callee. */

@@ -5,6 +5,9 @@
 
 #include "ir/ir.h"
 
+/* Returns whether any function of the program is lifted. */
+bool instances_any(const struct ir_program *);
+
 /* Returns for each function the effects that executing it may have, its callees included: a set
  * of enum instances_effect. */
 uint8_t *instances_effects(struct arena *, const struct ir_program *);

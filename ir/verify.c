@@ -313,13 +313,6 @@ struct verification {
   struct diag_list *diags;
 };
 
-static bool has_instance_marks(const struct ir_program *program) {
-  for (uint32_t i = 0; i < program->function_count; i++) {
-    if (program->functions[i].instances) return true;
-  }
-  return false;
-}
-
 /* Checks the marks of lifted functions, in a program that keeps all other rules. */
 static void check_instances(struct arena *scratch, void *context) {
   const struct verification *job = context;
@@ -370,7 +363,7 @@ bool verify_program(struct arena *arena, const struct ir_program *program, bool 
   check_superops(program, diags);
   struct verification job = {program, liveness, diags};
   bool memory = arena_with(arena->heap, verify_functions, &job);
-  if (memory && diags->errors == errors && has_instance_marks(program))
+  if (memory && diags->errors == errors && instances_any(program))
     memory = arena_with(arena->heap, check_instances, &job);
   if (memory && diags->errors == errors && rounds_any(program))
     memory = arena_with(arena->heap, check_rounds, &job);
