@@ -22,6 +22,14 @@ size_t format_float_digits(char *dst, double x);
  * listings. */
 size_t format_float_exact(char *dst, double x);
 
+/* What is white space and what a digit, whatever the locale. */
+static inline bool is_space_byte(int c) {
+  return c == ' ' || (c >= '\t' && c <= '\r');
+}
+static inline bool is_digit_byte(int c) {
+  return c >= '0' && c <= '9';
+}
+
 /* Reads [-+]?[0-9]+, which must be the whole text. Returns false if it is not that, or the
  * number is outside least .. most. */
 bool parse_int(const char *text, size_t length, int64_t least, int64_t most, int64_t *out);

@@ -22,14 +22,10 @@ struct numeral {
 
 enum { DIGITS_MOST = 19, EXPONENT_MOST = 100000 };
 
-static inline bool is_decimal_digit(char c) {
-  return c >= '0' && c <= '9';
-}
-
 /* Appends digits; too many wrap around. */
 static inline const char *take_digits(uint64_t *digits, const char *p) {
   uint64_t x = *digits;
-  for (; is_decimal_digit(*p); p++) x = 10 * x + (uint64_t)(*p - '0');
+  for (; is_digit_byte(*p); p++) x = 10 * x + (uint64_t)(*p - '0');
   *digits = x;
   return p;
 }
@@ -38,9 +34,9 @@ static inline const char *take_digits(uint64_t *digits, const char *p) {
 static const char *take_exponent(struct numeral *n, const char *p) {
   if (*p != 'e' && *p != 'E') return p;
   const char *digits = p + 1 + (p[1] == '-' || p[1] == '+');
-  if (!is_decimal_digit(*digits)) return p;
+  if (!is_digit_byte(*digits)) return p;
   int64_t written = 0;
-  for (; is_decimal_digit(*digits); digits++)
+  for (; is_digit_byte(*digits); digits++)
     if (written < EXPONENT_MOST) written = 10 * written + (*digits - '0');
   n->exponent += p[1] == '-' ? -written : written;
   return digits;

@@ -1,6 +1,7 @@
 /* definitions.c - parses the parts of FCODE that are no functions (vcode.md, section 21.5):
  * definitions of superoperators, kept as text for fused-kernels/, and the declared widths.
  */
+#include "base/number.h"
 #include "vcode/parser.h"
 
 #include <string.h>
@@ -20,18 +21,14 @@ void parser_definition(struct parser *p) {
 
 /* ---- widths ---- */
 
-static bool is_blank_byte(char c) {
-  return c == ' ' || (c >= '\t' && c <= '\r');
-}
-
 /* Takes the word, with at least one blank before it, off the front of *text. */
 static bool take_widths_word(const char **text, const char *end, const char *word) {
   const char *at = *text;
-  while (at < end && is_blank_byte(*at)) at++;
+  while (at < end && is_space_byte(*at)) at++;
   size_t n = strlen(word);
   if (at == *text || (size_t)(end - at) < n || memcmp(at, word, n) != 0) return false;
   *text = at + n;
-  return *text == end || is_blank_byte(**text);
+  return *text == end || is_space_byte(**text);
 }
 
 /* Reads " INT 32|64 FLOAT 32|64", the comment after its first word. */
@@ -43,7 +40,7 @@ static bool read_widths(const char *text, size_t length, struct widths *out) {
   if (!take_widths_word(&text, end, "FLOAT")) return false;
   bool wide_float = take_widths_word(&text, end, "64");
   if (!wide_float && !take_widths_word(&text, end, "32")) return false;
-  while (text < end && is_blank_byte(*text)) text++;
+  while (text < end && is_space_byte(*text)) text++;
   *out = (struct widths){wide_int ? CVL_I64 : CVL_I32, wide_float ? CVL_F64 : CVL_F32};
   return text == end;
 }

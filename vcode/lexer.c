@@ -1,5 +1,6 @@
 /* lexer.c - splits VCODE text into tokens: words are maximal, and classified afterwards. */
 #include "vcode/lexer.h"
+#include "base/number.h"
 #include "vcode/vcode.h"
 
 #include <string.h>
@@ -12,10 +13,6 @@ void lexer_init(struct lexer *lx, const char *file, const char *text, size_t len
   lx->end = text + length;
   lx->pos = (struct source_pos){1, 1};
   lx->diags = diags;
-}
-
-static bool is_digit_byte(char c) {
-  return c >= '0' && c <= '9';
 }
 
 bool lexer_word_byte(unsigned char c) {

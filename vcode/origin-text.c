@@ -6,10 +6,6 @@
 
 /* ---- reading ---- */
 
-static bool ends_origin(char c) {
-  return c == ' ' || (c >= '\t' && c <= '\r');
-}
-
 /* Takes ":NUMBER" from the end of text[0..*length); false if there is none. */
 static bool take_origin_number(const char *text, size_t *length, uint32_t *number) {
   size_t at = *length;
@@ -48,12 +44,12 @@ static bool read_calls(struct origin_table *t, const char *text, size_t length,
 
 /* The end of the word at `text`. */
 static const char *word_end(const char *text, const char *end) {
-  while (text < end && !ends_origin(*text)) text++;
+  while (text < end && !is_space_byte(*text)) text++;
   return text;
 }
 
 static const char *skip_blanks(const char *text, const char *end) {
-  while (text < end && ends_origin(*text)) text++;
+  while (text < end && is_space_byte(*text)) text++;
   return text;
 }
 
@@ -82,7 +78,7 @@ static unsigned put_origin_char(char c, FILE *out) {
 static unsigned put_origin_name(const char *name, const char *ends, FILE *out) {
   unsigned length = 0;
   for (; *name; name++, length++)
-    putc(ends_origin(*name) || strchr(ends, *name) ? '_' : *name, out);
+    putc(is_space_byte(*name) || strchr(ends, *name) ? '_' : *name, out);
   return length;
 }
 

@@ -1,6 +1,7 @@
 /* scan.c - see scan.h. A word is a run of the characters of VCODE words, and `let-form`'s own
  * small letters are among them; every other visible character is a mark by itself. */
 #include "ir/tests/scan.h"
+#include "base/number.h"
 
 #include <stdarg.h>
 #include <string.h>
@@ -26,10 +27,6 @@ void scanner_expected(struct scanner *s, const char *what) {
 static bool is_word_char(char c) {
   return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') ||
          (c != '\0' && strchr("+-*/%<>=!._", c) != NULL);
-}
-
-static bool scan_is_space(char c) {
-  return c == ' ' || (c >= '\t' && c <= '\r');
 }
 
 static void scan_step(struct scanner *s) {
@@ -71,7 +68,7 @@ static void scan_string(struct scanner *s) {
 }
 
 void scanner_next(struct scanner *s) {
-  while (s->at < s->end && scan_is_space(*s->at)) scan_step(s);
+  while (s->at < s->end && is_space_byte(*s->at)) scan_step(s);
   s->token = (struct token){.kind = TOKEN_END,
                             .text = s->at,
                             .pos = {s->line, (uint32_t)(s->at - s->line_start) + 1}};

@@ -80,10 +80,6 @@ static bool is_space_char(char c) {
   return c == ' ' || (c >= '\t' && c <= '\r' && c != '\v');
 }
 
-static bool is_digit_char(char c) {
-  return c >= '0' && c <= '9';
-}
-
 static bool is_letter(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
 }
@@ -138,7 +134,7 @@ static void read_word(struct reader *r, uint32_t at) {
   struct nesl_token *token = &r->token;
   const char *text = r->source->text;
   uint32_t start = at, end = (uint32_t)r->source->length;
-  while (at < end && (is_letter(text[at]) || is_digit_char(text[at]))) at++;
+  while (at < end && (is_letter(text[at]) || is_digit_byte(text[at]))) at++;
   char buffer[SHORT],
       *folded = at - start <= SHORT ? buffer : arena_alloc(r->arena, at - start);
   for (uint32_t i = start; i < at; i++) {
@@ -152,12 +148,12 @@ static void read_word(struct reader *r, uint32_t at) {
 #include "neslc/front/lexemes.def"
 }
 
-static bool is_hex(char c) {
-  return is_digit_char(c) || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F');
+static bool is_hex(int c) {
+  return is_digit_byte(c) || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F');
 }
 
 /* Digits, between which single `_` may stand. */
-static uint32_t skip_digits(const struct source *source, uint32_t at, bool (*digit)(char)) {
+static uint32_t skip_digits(const struct source *source, uint32_t at, bool (*digit)(int)) {
   const char *text = source->text;
   const uint32_t start = at;
   while (at < source->length &&
@@ -183,7 +179,7 @@ static bool parse_hex(const char *text, size_t length, int64_t *value) {
   for (size_t i = 2; i < length; i++) {
     if (x >> 59 != 0) return false;
     const char c = text[i];
-    x = 16 * x + (uint64_t)(is_digit_char(c) ? c - '0' : (c | 0x20) - 'a' + 10);
+    x = 16 * x + (uint64_t)(is_digit_byte(c) ? c - '0' : (c | 0x20) - 'a' + 10);
   }
   *value = (int64_t)x;
   return true;
@@ -241,18 +237,18 @@ static uint32_t skip_decimal(struct reader *r, uint32_t at) {
   const struct source *source = r->source;
   const char *text = source->text;
   struct nesl_token *token = &r->token;
-  at = skip_digits(source, at, is_digit_char);
+  at = skip_digits(source, at, is_digit_byte);
   const bool range = at + 1 < source->length && text[at + 1] == '.'; /* as others write it */
   if (at < source->length && text[at] == '.' && !range) {
     token->kind = TOKEN_FLOAT;
-    at = skip_digits(source, at + 1, is_digit_char);
+    at = skip_digits(source, at + 1, is_digit_byte);
   }
   if (at < source->length && (text[at] == 'e' || text[at] == 'E')) {
     uint32_t digits = at + 1;
     if (digits < source->length && (text[digits] == '+' || text[digits] == '-')) digits++;
-    if (digits < source->length && is_digit_char(text[digits])) {
+    if (digits < source->length && is_digit_byte(text[digits])) {
       token->kind = TOKEN_FLOAT;
-      at = skip_digits(source, digits, is_digit_char);
+      at = skip_digits(source, digits, is_digit_byte);
     } else if (digits > at + 1 || digits >= source->length || !is_letter(text[digits])) {
       token->at.end = digits;
       parse_failed(r, token->at, "the exponent of this number has no digits");
@@ -273,7 +269,7 @@ static void lex_number(struct reader *r, uint32_t at) {
   token->at.end = at;
   if (at < source->length && is_letter(text[at])) {
     uint32_t end = at;
-    while (end < source->length && (is_letter(text[end]) || is_digit_char(text[end]))) end++;
+    while (end < source->length && (is_letter(text[end]) || is_digit_byte(text[end]))) end++;
     parse_failed(r, (struct span){token->at.start, end},
                  "letters directly after a number: put a space between `%.*s` and `%.*s`, or "
                  "begin the name with a letter",
@@ -386,13 +382,13 @@ void read_token(struct reader *r) {
   r->token = (struct nesl_token){.kind = TOKEN_END, .at = {at, at}};
   if (at >= r->source->length) return;
   char c = r->source->text[at];
-  bool fraction = c == '.' && is_digit_char(r->source->text[at + 1]);
+  bool fraction = c == '.' && is_digit_byte(r->source->text[at + 1]);
   bool escaped = (c == 'e' || c == 'E') && r->source->text[at + 1] == '"';
   if (escaped) {
     lex_string(r, at + 1);
   } else if (is_letter(c)) {
     read_word(r, at);
-  } else if (is_digit_char(c) || fraction) {
+  } else if (is_digit_byte(c) || fraction) {
     lex_number(r, at);
   } else if (c == '"') {
     lex_string(r, at);

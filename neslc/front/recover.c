@@ -5,6 +5,7 @@
  * ... in, and is taken if they balance. Otherwise the layout decides: a `;` at the end of a
  * line where the next line begins in the first column.
  */
+#include "base/number.h"
 #include "neslc/front/parse.h"
 
 #include <string.h>
@@ -22,10 +23,6 @@ struct scan {
   unsigned depth;
   char open[MOST_OPEN]; /* the brackets, and 'l' for let */
 };
-
-static bool is_space_byte(char c) {
-  return c == ' ' || (c >= '\t' && c <= '\r');
-}
 
 /* Whether a comment up to the end of the line begins here. */
 static bool is_line_comment(const struct source *source, uint32_t at) {

@@ -82,13 +82,6 @@ static bool put_bool(struct reader *r, bool x) {
 
 /* ---- bytes ---- */
 
-static inline bool read_is_space(int c) {
-  return c == ' ' || (c >= '\t' && c <= '\r');
-}
-static inline bool is_digit(int c) {
-  return c >= '0' && c <= '9';
-}
-
 static int next_byte(struct reader *r) {
   return getc_unlocked(r->file);
 }
@@ -97,7 +90,7 @@ static int next_solid_byte(struct reader *r) {
   enum { UNASKED = 1 << 16 };
   uint64_t skipped = 0;
   int c = next_byte(r);
-  while (read_is_space(c)) {
+  while (is_space_byte(c)) {
     if (++skipped % UNASKED == 0 && read_asked_to_end(r)) return EOF;
     c = next_byte(r);
   }
@@ -136,9 +129,9 @@ static bool read_ints(struct reader *r, char close, int64_t least, int64_t most)
     if (c == close) return true;
     bool negative = c == '-';
     if (c == '-' || c == '+') c = next_byte(r);
-    if (!is_digit(c)) return unexpected(r, c, "an integer");
+    if (!is_digit_byte(c)) return unexpected(r, c, "an integer");
     uint64_t size = 0;
-    for (; is_digit(c); c = next_byte(r)) {
+    for (; is_digit_byte(c); c = next_byte(r)) {
       if (size > LARGE) size = LARGE; /* too large, and remains so */
       size = size * 10 + (uint64_t)(c - '0');
     }
@@ -147,7 +140,7 @@ static bool read_ints(struct reader *r, char close, int64_t least, int64_t most)
       r->status = stream_fail(r->streams, "an integer is out of range");
       return false;
     }
-    if (c != close && !read_is_space(c)) return unexpected(r, c, "an integer");
+    if (c != close && !is_space_byte(c)) return unexpected(r, c, "an integer");
     if (!put_int(r, (int64_t)(negative ? -size : size))) return false;
     if (c == close) return true;
   }
@@ -164,7 +157,7 @@ struct token {
 static int machine_read_token(struct reader *r, struct token *t, int c) {
   bool inside = false;
   t->length = 0;
-  for (; inside || (c != ')' && !read_is_space(c)); c = next_byte(r)) {
+  for (; inside || (c != ')' && !is_space_byte(c)); c = next_byte(r)) {
     if (c == EOF) {
       unexpected(r, c, "')'");
       return EOF;

@@ -1,4 +1,5 @@
 /* spawn.c - SPAWN: a child process with pipes to the program (vcode.md, section 12.2). */
+#include "base/number.h"
 #include "vinterp/io/streams-private.h"
 #include <errno.h>
 #include <fcntl.h>
@@ -15,10 +16,6 @@ struct words {
   size_t bytes; /* size of the block */
 };
 
-static bool spawn_is_space(char c) {
-  return c == ' ' || (c >= '\t' && c <= '\r');
-}
-
 /* Splits a command at white space. Returns false if there is no memory for words->bytes. */
 static bool words_split(struct heap *heap, const char *command, size_t length,
                         struct words *words) {
@@ -31,7 +28,7 @@ static bool words_split(struct heap *heap, const char *command, size_t length,
   text[length] = '\0';
   words->count = 0;
   for (size_t i = 0; i < length; i++) {
-    if (spawn_is_space(text[i])) {
+    if (is_space_byte(text[i])) {
       text[i] = '\0';
     } else if (i == 0 || text[i - 1] == '\0') {
       words->list[words->count++] = &text[i];
