@@ -6,6 +6,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* Returns the lesser one. */
+static inline uint64_t least_of(uint64_t a, uint64_t b) {
+  return a < b ? a : b;
+}
+
 enum { NUMBER_TEXT_MAX = 32 }; /* bytes any of these can write, the NUL included */
 
 /* Writes the decimal form of x to dst, which has NUMBER_TEXT_MAX bytes. Returns its length, as

@@ -13,6 +13,7 @@
 #include <stdatomic.h>
 
 #include "base/heap.h"
+#include "base/number.h"
 #include "cvl/call.h"
 #include "cvl/sharing.h"
 #include "cvl/trees.h"

@@ -4,6 +4,7 @@
 #ifndef RAVEL_MPI_PRIVATE_H
 #define RAVEL_MPI_PRIVATE_H
 
+#include "base/number.h"
 #include "cvl-mpi/exchange/comm.h"
 #include "cvl/call.h"
 #include "cvl/processes.h"
@@ -108,9 +109,6 @@ struct fault {
 /* Returns the number of blocks that n elements have in the tree of trees.h. */
 static inline uint64_t tree_blocks(uint64_t n) {
   return n / CVL_REDUCE_BLOCK + (n % CVL_REDUCE_BLOCK > 0);
-}
-static inline uint64_t least(uint64_t a, uint64_t b) {
-  return a < b ? a : b;
 }
 
 enum { COPIES = 16 };

@@ -40,10 +40,6 @@ struct group_job {
   size_t worker_bytes;
 };
 
-static uint64_t scatter_group_least(uint64_t a, uint64_t b) {
-  return a < b ? a : b;
-}
-
 static struct order_columns columns_from(const struct scatter_job *j,
                                          const struct order_columns *x, uint64_t i) {
   struct order_columns at = {{NULL}};
@@ -79,9 +75,8 @@ static void count_step(struct scatter_job *j, uint64_t position, uint64_t n, con
 /* Hands the elements of a chunk to `take`. */
 static void visit_chunk(const struct group_job *g, uint64_t chunk, scatter_take *take) {
   const uint64_t steps = segments_steps(&g->j->s->near), each = steps / g->chunks + 1;
-  const uint64_t first = scatter_group_least(chunk * each, steps);
-  scatter_steps(g->j, first, scatter_group_least(first + each, steps), take,
-                g->slots + chunk * g->row);
+  const uint64_t first = least_of(chunk * each, steps);
+  scatter_steps(g->j, first, least_of(first + each, steps), take, g->slots + chunk * g->row);
 }
 
 static void count_chunks(void *job, uint64_t first, uint64_t last, unsigned worker) {
@@ -195,7 +190,7 @@ static void reduce_tile(const struct group_job *g, const struct order_function *
                         uint64_t tile, char *scratch) {
   const uint64_t at = g->starts[p] + tile * ORDER_TILE;
   const struct order_columns x = columns_from(g->j, &g->sorted, at);
-  order_roots(f, &x, scatter_group_least(g->starts[p + 1] - at, ORDER_TILE), &x, scratch);
+  order_roots(f, &x, least_of(g->starts[p + 1] - at, ORDER_TILE), &x, scratch);
 }
 
 /* Reduces tiles first <= t < last, where all buckets' tiles are numbered consecutively. */
@@ -212,7 +207,7 @@ static void reduce_tiles(void *job, uint64_t first, uint64_t last, unsigned work
       t++;
       continue;
     }
-    const uint64_t many = short_buckets(g, p, scatter_group_least(p + (last - t), g->buckets));
+    const uint64_t many = short_buckets(g, p, least_of(p + (last - t), g->buckets));
     const struct order_columns out = scatter_group_results(g->j, p);
     order_reduce(f, &g->sorted, (struct order_segments){g->starts + p, many}, &out, scratch);
     p += many;
@@ -261,7 +256,7 @@ struct bucket {
 };
 
 static uint64_t destinations(const struct group_job *g, uint64_t p) {
-  return scatter_group_least(g->j->s->far.total - (p << g->shift), UINT64_C(1) << g->shift);
+  return least_of(g->j->s->far.total - (p << g->shift), UINT64_C(1) << g->shift);
 }
 
 static struct bucket bucket_of(const struct group_job *g, uint64_t p, unsigned worker) {
@@ -298,7 +293,7 @@ static void lay_out_groups(const struct group_job *g, const struct bucket *x) {
 static void group_columns(const struct group_job *g, const struct bucket *x) {
   const struct scatter_job *j = g->j;
   for (uint64_t i = 0; i < x->n; i += SCATTER_STEP) {
-    const uint64_t n = scatter_group_least(x->n - i, SCATTER_STEP);
+    const uint64_t n = least_of(x->n - i, SCATTER_STEP);
     const uint16_t *within = g->within + x->from + i;
     uint64_t to[SCATTER_STEP];
     for (uint64_t k = 0; k < n; k++) to[k] = x->ends[within[k]]++;
@@ -334,7 +329,7 @@ static void reduce_long(const struct scatter_job *j, const struct order_function
   for (uint64_t i = 0; i * ORDER_TILE < n; i++) {
     const struct order_columns x = columns_from(j, all, i * ORDER_TILE),
                                totals = columns_from(j, all, i);
-    order_roots(f, &x, scatter_group_least(n - i * ORDER_TILE, ORDER_TILE), &totals, scratch);
+    order_roots(f, &x, least_of(n - i * ORDER_TILE, ORDER_TILE), &totals, scratch);
   }
   order_total(f, all, n / ORDER_TILE, (unsigned)__builtin_popcountll(n % ORDER_TILE), out,
               scratch);
@@ -426,7 +421,7 @@ static struct group_job scatter_group_plan(struct scatter_job *j) {
   const uint64_t work = segments_steps(&j->s->near), far = j->s->far.total;
   const uint64_t chunks = (uint64_t)pool_threads(j->c->pool) * CHUNKS;
   if (grain_for(j->c, work, WIDEST) < work && pool_threads(j->c->pool) > 1)
-    g.chunks = scatter_group_least(chunks, work / CHUNK_STEPS + 1);
+    g.chunks = least_of(chunks, work / CHUNK_STEPS + 1);
   while (far > BUCKETS_OF_ONE && (far - 1) >> g.shift >= BUCKETS_OF_MORE &&
          g.shift < SHIFT_MOST)
     g.shift++;

@@ -327,10 +327,6 @@ struct worker_layout {
       block_totals, window_totals, combinations, packs;
 };
 
-static uint64_t fused_least_of(uint64_t a, uint64_t b) {
-  return a < b ? a : b;
-}
-
 static size_t pack_room(const struct cvl_kernel *k, const struct fused_pack *p) {
   const size_t bytes = k->run.most_positions * p->v->bytes + VECTOR_SLACK;
   return (bytes + LINE - 1) / LINE * LINE;
@@ -359,9 +355,9 @@ static struct worker_layout lay_out_worker(struct cvl_kernel *k) {
   at.window_totals = fused_reserve(&l, 2 * k->scan_count * windows * sizeof(uint64_t));
   const size_t widest = sizeof(uint64_t);
   const size_t strip =
-      (fused_least_of(k->run.n, k->run.strip) * widest + SPREAD_SLACK + LINE - 1) / LINE * LINE;
+      (least_of(k->run.n, k->run.strip) * widest + SPREAD_SLACK + LINE - 1) / LINE * LINE;
   const size_t tile =
-      (fused_least_of(k->run.n, FUSED_TILE) * widest + SPREAD_SLACK + LINE - 1) / LINE * LINE;
+      (least_of(k->run.n, FUSED_TILE) * widest + SPREAD_SLACK + LINE - 1) / LINE * LINE;
   const uint32_t slots =
       k->run.runs_compiled ? fused_compiled_slots(k->compiled) : k->strip_slots;
   const size_t strips = fused_reserve(&l, slots * strip);
@@ -435,13 +431,13 @@ static void fused_cut(struct cvl_kernel *k) {
   if (steps <= k->serial_steps) return;
   const bool large = (threads == 1 || k->run.by_rectangles) && !fused_hands_on(k);
   const uint64_t bytes = large ? tuned(k->c, LONE_BYTES) : tuned(k->c, CHUNK_BYTES);
-  uint64_t grain = fused_least_of(bytes / k->cost, steps / threads + 1);
+  uint64_t grain = least_of(bytes / k->cost, steps / threads + 1);
   if (grain < LEAST) grain = LEAST;
   grain = (grain + LEAST - 1) / LEAST * LEAST;
   if (grain >= steps) return;
   k->run.grain = grain;
   k->run.chunks = (steps + grain - 1) / grain;
-  k->run.most_positions = fused_least_of(k->run.n, grain + FUSED_WHOLE + CVL_REDUCE_BLOCK);
+  k->run.most_positions = least_of(k->run.n, grain + FUSED_WHOLE + CVL_REDUCE_BLOCK);
 }
 
 /* ---- the run ---- */

@@ -10,10 +10,6 @@
 /* Positions that are read ahead: a strip. */
 enum { AHEAD = FUSED_STRIP };
 
-static uint64_t tile_least_of(uint64_t a, uint64_t b) {
-  return a < b ? a : b;
-}
-
 /* ---- memory ---- */
 
 enum { LINE = 64 };
@@ -353,8 +349,7 @@ static void run_by_runs(struct fused_worker *w, uint64_t first, uint64_t n, bool
       at += whole;
       continue;
     }
-    const uint64_t count =
-        fused_affine_run(w, first + at, tile_least_of(n - at, w->k->run.strip));
+    const uint64_t count = fused_affine_run(w, first + at, least_of(n - at, w->k->run.strip));
     w->tile.begins = at == 0;
     w->tile.lead = at;
     w->tile.ends = at + count == n;
@@ -421,7 +416,7 @@ static void write_scan(struct fused_worker *w, uint32_t i, uint64_t first, uint6
   fused_scan_function *const combine = fused_compiled_scan(k->compiled, s->node);
   _Alignas(LINE) char staging[FUSED_STRIP * sizeof(uint64_t)];
   for (uint64_t p = first; p < last; p += FUSED_STRIP) {
-    const uint64_t n = tile_least_of(last - p, FUSED_STRIP);
+    const uint64_t n = least_of(last - p, FUSED_STRIP);
     const char *from = own->out + (p - own->from) * bytes;
     if (has_before) combine(&own->state, from, n, staging);
     move_bytes(k->c->kernels->move, s->streaming, s->out + p * bytes,

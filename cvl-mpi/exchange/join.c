@@ -19,7 +19,7 @@ static void join_combine(const struct cvl_context *c, enum cvl_op op, struct cvl
 /* Reduces a block of the tree to its first element. Padding is left out. */
 static void reduce_block(const struct cvl_context *c, enum cvl_op op, struct cvl_value *x,
                          uint64_t n) {
-  const uint64_t lanes = least(n, CVL_REDUCE_LANES);
+  const uint64_t lanes = least_of(n, CVL_REDUCE_LANES);
   for (uint64_t j = lanes; j < n; j++) join_combine(c, op, &x[j % CVL_REDUCE_LANES], &x[j]);
   for (uint64_t w = CVL_REDUCE_LANES / 2; w > 0; w /= 2) {
     for (uint64_t j = 0; j < w && j + w < lanes; j++) join_combine(c, op, &x[j], &x[j + w]);
@@ -32,7 +32,7 @@ static void reduce_values(const struct cvl_context *c, enum cvl_op op, struct cv
   for (; n > 1; n = tree_blocks(n)) {
     for (uint64_t k = 0; k < tree_blocks(n); k++) {
       struct cvl_value *block = &x[k * CVL_REDUCE_BLOCK];
-      reduce_block(c, op, block, least(n - k * CVL_REDUCE_BLOCK, CVL_REDUCE_BLOCK));
+      reduce_block(c, op, block, least_of(n - k * CVL_REDUCE_BLOCK, CVL_REDUCE_BLOCK));
       x[k] = *block;
     }
   }
@@ -124,7 +124,7 @@ static struct cvl_value blocks_descriptor(struct cvl_context *c, uint64_t site, 
   int64_t *lengths = mpi_alloc(c, (count + 1) * sizeof *lengths);
   struct cvl_value d = nothing();
   for (uint64_t k = 0; k < count; k++)
-    lengths[k] = (int64_t)least(n - k * CVL_REDUCE_BLOCK, CVL_REDUCE_BLOCK);
+    lengths[k] = (int64_t)least_of(n - k * CVL_REDUCE_BLOCK, CVL_REDUCE_BLOCK);
   if (!absorb(c, c->b->segdes_from_host(c->inner, site, count, lengths, &d), at_site(site)))
     d = nothing();
   mpi_free(c, lengths);
@@ -136,7 +136,7 @@ static struct cvl_value blocks_descriptor(struct cvl_context *c, uint64_t site, 
 static struct distribution *by_blocks(struct cvl_context *c, const struct distribution *at) {
   uint64_t *counts = mpi_alloc(c, c->ranks * sizeof *counts), before = 0;
   for (unsigned r = 0; r < c->ranks; r++) {
-    const uint64_t end = least(tree_blocks(at->start[r + 1]) * CVL_REDUCE_BLOCK, at->n);
+    const uint64_t end = least_of(tree_blocks(at->start[r + 1]) * CVL_REDUCE_BLOCK, at->n);
     counts[r] = end - before;
     before = end;
   }

@@ -225,7 +225,8 @@ static uint64_t wanted_by(const struct scanning *s, unsigned rank) {
   const uint64_t end = p.block.first + p.block.n;
   return p.head == 0
              ? 0
-             : (least(s->view->borders[rank].end, end) - p.block.first) / CVL_REDUCE_BLOCK + 1;
+             : (least_of(s->view->borders[rank].end, end) - p.block.first) / CVL_REDUCE_BLOCK +
+                   1;
 }
 
 /* Returns this rank's elements of a column of that vector: inner, not owned. */

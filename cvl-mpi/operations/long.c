@@ -94,7 +94,7 @@ struct pieces pieces_of(const struct view *v, unsigned rank) {
   const struct border *b = &v->borders[rank];
   const uint64_t end = p.block.first + p.block.n;
   const bool comes_in = view_comes_in(v, rank);
-  if (comes_in) p.head = tree_blocks(least(b[0].end, end) - p.block.first);
+  if (comes_in) p.head = tree_blocks(least_of(b[0].end, end) - p.block.first);
   if (view_goes_on(v, rank) && !(comes_in && p.segments.n == 1))
     p.tail = tree_blocks(end - b[1].begin);
   return p;
@@ -109,11 +109,12 @@ static uint64_t *lengths_of(struct cvl_context *c, uint64_t site, const struct v
   *n = 0;
   for (uint64_t k = 0; lengths && k < p->segments.n; k++) {
     const uint64_t *o = &v->offset[k];
-    const uint64_t from = o[0] > p->block.first ? o[0] : p->block.first, to = least(o[1], end);
+    const uint64_t from = o[0] > p->block.first ? o[0] : p->block.first,
+                   to = least_of(o[1], end);
     const bool cut = o[0] < p->block.first || o[1] > end;
     if (!cut) lengths[(*n)++] = to - from;
     for (uint64_t x = from; cut && x < to; x += CVL_REDUCE_BLOCK)
-      lengths[(*n)++] = least(CVL_REDUCE_BLOCK, to - x);
+      lengths[(*n)++] = least_of(CVL_REDUCE_BLOCK, to - x);
   }
   return lengths;
 }
