@@ -14,7 +14,7 @@ from pathlib import Path
 
 from collection import ROOT, BenchError
 
-WIDTH, LEFT, LANE, GAP, TOP = 860, 70, 54, 8, 64
+WIDTH, LEFT, RIGHT, LANE, GAP, TOP = 880, 70, 40, 54, 8, 64
 LEAST = 0.3  # a narrower bar is drawn so wide
 KINDS = {"together": ("together, by all threads", "#5b8db8"), "instances": ("one instance after the other", "#e08a3c"),
          "part of an instance": ("a part of one, given away", "#f3c58b")}
@@ -54,7 +54,7 @@ def drawing(events, title, last):
         raise BenchError("nothing was executed in this trace")
     end = max(b[3] for b in found)
     begin = max(0.0, end - last) if last else min(b[2] for b in found)
-    scale = (WIDTH - LEFT - 20) / (end - begin)
+    scale = (WIDTH - LEFT - RIGHT) / (end - begin)
     threads = 1 + max(b[1] for b in found)
     height = TOP + threads * (LANE + GAP) + 40
     out = [f"<svg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 {WIDTH} {height}'>", f"<style>{STYLE}</style>",
@@ -64,7 +64,7 @@ def drawing(events, title, last):
                    f"<text x='{LEFT + 245 * k + 20}' y='44'>{name}</text>")
     for k in range(threads):
         y = TOP + k * (LANE + GAP)
-        out.append(f"<rect class='lane' x='{LEFT}' y='{y}' width='{WIDTH - LEFT - 20}' height='{LANE}'/>"
+        out.append(f"<rect class='lane' x='{LEFT}' y='{y}' width='{WIDTH - LEFT - RIGHT}' height='{LANE}'/>"
                    f"<text x='4' y='{y + LANE // 2 + 5}'>thread {k + 1}</text>")
     for kind, thread, a, b in joined([f for f in found if f[3] > begin], 0.2 / scale):
         a = max(a, begin)

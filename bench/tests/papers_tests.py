@@ -185,7 +185,7 @@ class TimeLine(unittest.TestCase):
                   self.event("procedure", 1, 2000, 2000), self.event("instances", 1, 2000, 2000),
                   self.event("instances", 2, 2000, 500), self.event("part of an instance", 2, 3000, 1000)]
         drawn = self.bars(time_line.drawing(events, "T", 0))
-        scale = (time_line.WIDTH - time_line.LEFT - 20) / 4
+        scale = (time_line.WIDTH - time_line.LEFT - time_line.RIGHT) / 4
         colours = {kind: colour for kind, (_, colour) in time_line.KINDS.items()}
         lanes = [time_line.TOP, time_line.TOP + time_line.LANE + time_line.GAP]
         wanted = [("instances", 0, 2, 2), ("instances", 1, 2, 0.5), ("part of an instance", 1, 3, 1),
@@ -196,7 +196,7 @@ class TimeLine(unittest.TestCase):
     def test_the_last_milliseconds(self):
         events = [self.event("superoperator", 1, 0, 5000), self.event("instances", 2, 5000, 1000)]
         drawn = time_line.drawing(events, "T", 2)
-        half = round((time_line.WIDTH - time_line.LEFT - 20) / 2, 1)
+        half = round((time_line.WIDTH - time_line.LEFT - time_line.RIGHT) / 2, 1)
         self.assertEqual([b[2] for b in self.bars(drawn)], [half, half, half])
         self.assertEqual(re.findall(r">([\d.]+ ms)<", drawn)[-1], "2 ms")
         with self.assertRaisesRegex(collection.BenchError, "nothing was executed"):

@@ -57,7 +57,7 @@ Test(transfers, by_blocks_have_any_length_and_alignment) {
 }
 
 Test(transfers, by_blocks_are_wide_where_both_sides_are_aligned_alike) {
-  alignas(16) uint8_t a[256], b[256];
+  alignas(16) uint8_t a[256], b[256] = {};
   byte_copy c = copy_of_bytes(a, b, 100);
   cr_assert_eq(c.head, 0);
   c = copy_of_bytes(a + 3, b + 19, 100);
