@@ -49,7 +49,7 @@ THREADS = {None: list(WIDTHS), 1: ["32-32"], 2: ["64"], 8: ["classic"]}
 # configuration, as in every run of scripts/test: each is direct, and fused in one of two widths.
 CORE = {"direct": (0, 100), "fused": (0, 60), "fused-64": (60, 100), "unoptimised-64": (50, 70)}
 # Of CORE but for these: to interpret them directly takes seconds to a minute.
-NOT_CORE = {"direct": ("library-stencils.nesl", "mandelbrot.nesl")}
+NOT_CORE = {"direct": ("barnes-hut.nesl", "heat.nesl", "library-stencils.nesl", "mandelbrot.nesl")}
 # Of a way that compiles what it runs, a sample takes this part of its percent.
 PART = {"native": 0.3}
 

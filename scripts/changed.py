@@ -26,7 +26,7 @@ RUNS = {
     "vinterp": [f"{DRIVE} --config classic-2t --config fused", FORMS],
     "vcode": [f"{DRIVE} --config file-64"],
     "neslc": [FORMS, "python3 nesl-tests/errors.py"],
-    "tables": [f"{SUITE} --backend cpu --shard 1/4"],
+    "tables": [f"{SUITE} --backend cpu --shard 1/4", "scripts/mutate-tables --sample 2"],
     "examples": ["python3 nesl-tests/nesl.py --jobs {jobs} --config fused --config direct examples"],
     "python": ["RAVEL_EVERY=5 python3 python/tests/run.py"],
     "docs": ["python3 nesl-tests/documents.py", "python3 nesl-tests/pages.py", "python3 nesl-tests/manuals.py"],

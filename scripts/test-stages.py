@@ -246,7 +246,6 @@ def at_random():
     yield Stage("random programs of VCODE", "python3 nesl-tests/random_programs.py --count 150")
     yield Stage("random programs of NESL", "build/bin/nesl-random --seed 1 --count 120")
     yield Stage("reproducibility", "python3 nesl-tests/reproducible.py --sample 12 --seed 1")
-    yield Stage("mutations of the tables", "scripts/mutate-tables --sample 2 --seed 93554231")
 
 
 def usual():
