@@ -399,7 +399,7 @@ static uint32_t expect_spans(const struct made *m) {
   uint64_t instances = 0;
   for (uint32_t k = 0; k < n; k++) {
     instances += spans[k].instances;
-    cr_expect_leq(spans[k].begin, spans[k].end);
+    cr_expect_geq(spans[k].end, spans[k].begin);
     if (k > 0 && spans[k].thread == spans[k - 1].thread)
       cr_expect_geq(spans[k].begin, spans[k - 1].end);
   }
