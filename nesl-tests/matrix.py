@@ -51,7 +51,7 @@ CORE = {"direct": (0, 100), "fused": (0, 60), "fused-64": (60, 100), "unoptimise
 # Of CORE but for these: to interpret them directly takes seconds to a minute.
 NOT_CORE = {"direct": ("barnes-hut.nesl", "heat.nesl", "library-stencils.nesl", "mandelbrot.nesl")}
 # Of a way that compiles what it runs, a sample takes this part of its percent.
-PART = {"native": 0.3}
+PART = {"native": 0.1}
 
 
 class Config:

@@ -5,9 +5,10 @@
 #include "procedures/procedures.h"
 #include "vinterp/machine/machine-private.h"
 
-/* In seconds: batch calls that have taken so long, or will, are worth printing procedures, which
- * takes a millisecond and may find them compiled; calls that have taken so long, compiling them.
- * The compiler takes about as long, of a processor that the program uses, too. */
+/* In seconds: batch calls that have taken so long, or will, are worth printing procedures,
+ * which takes a millisecond and may find them compiled; calls that have taken so long,
+ * compiling them. The compiler takes about as long, of a processor that the program uses, too.
+ */
 static const double print_after = 2e-3, compile_after = 250e-3;
 /* The least time of a word of operands. */
 static const double seconds_of_word = 10e-9;
@@ -21,6 +22,9 @@ static const double try_within = 5e-3;
 /* Native code of a whole run gives up after so many seconds, or so many times what the other
  * way takes, if that is more: a run cannot be divided, as a batch call can. */
 static const double entry_most = 20e-3, entry_slower = 1.2;
+/* Native code of a whole run that one thread would execute is tried if the run takes no longer
+ * than this; then nobody waits long for a try that gives up. */
+static const double entry_try_within = 250e-3;
 /* Where nothing is measured a run is taken for so long, so that threads share it. */
 static const double shared_always = 1;
 /* Native code may have so many calls open, but does not count them: where fewer are allowed all
@@ -34,7 +38,7 @@ struct program_procedures {
   struct arena arena;
   struct procedures all;
   struct cvl_procedure_code *code;
-  bool owed; /* the code, for batch calls of earlier processes */
+  bool owed;         /* the code, for batch calls of earlier processes */
   _Atomic int stage; /* enum procedures_stage */
 };
 
@@ -133,8 +137,8 @@ static bool does_not_measure(const struct machine *m) {
 
 static enum cvl_procedure_wish procedures_wish(const struct machine *m) {
   if (m->options.procedures == MACHINE_PROCEDURES_ALWAYS) return CVL_PROCEDURES_WAIT;
-  const bool pays = does_not_measure(m) || m->procedures->owed ||
-                    procedure_calls_spent(m) >= compile_after;
+  const bool pays =
+      does_not_measure(m) || m->procedures->owed || procedure_calls_spent(m) >= compile_after;
   return pays ? CVL_PROCEDURES_COMPILE : CVL_PROCEDURES_LOOK;
 }
 
@@ -439,7 +443,7 @@ static bool entry_is_wanted(struct machine *m, struct batch *b) {
     return true;
   }
   b->time.most = most > entry_most ? most : entry_most;
-  if (together > try_within && !b->procedure->shares) return false;
+  if (together > entry_try_within && !b->procedure->shares) return false;
   return !is_at_rest(m, b) && better_way(m, b, PROCEDURE_TOGETHER) == PROCEDURE_APART;
 }
 
@@ -477,5 +481,5 @@ enum procedure_call procedure_entry_run(struct machine *m) {
 void procedure_entry_end(struct machine *m, double seconds) {
   if (m->calls.arguments == 0) return;
   note_way(m, m->entry, PROCEDURE_TOGETHER, m->calls.arguments, seconds);
-  if (seconds <= try_within) m->calls.spent += seconds;
+  if (seconds <= entry_try_within) m->calls.spent += seconds;
 }
