@@ -180,7 +180,7 @@ struct cvl_context {
   enum cvl_elem int_elem, float_elem;
   struct tuning tuning; /* all values */
   struct cvl_stop stop;
-  bool measures; /* the option; false in a sub-context */
+  bool spans; /* the option; false in a sub-context */
   /* the option; the limit of the heap includes the context's own needs */
   uint64_t memory_limit;
   struct heap own_heap, *heap; /* a sub-context uses the heap of its parent */

@@ -51,7 +51,7 @@ static struct cvl_context *cpu_open(const struct cvl_options *options, const cha
   c->tuning = tuning_complete(options->tuning);
   c->int_elem = options->int_elem;
   c->stop = options->stop;
-  c->measures = options->measure;
+  c->spans = options->spans;
   c->float_elem = options->float_elem;
   c->kernels = cpu_kernels_choose();
   if (!c->kernels) {

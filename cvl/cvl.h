@@ -163,9 +163,9 @@ struct cvl_options {
   /* a file of superoperators compiled ahead of time, by fcodeopt --emit-cpu or --emit-cuda;
    * NULL: none */
   const char *kernels;
-  /* whether times of cvl_statistics and spans of procedures are wanted, at some cost; without
-   * it times may be 0, and there may be no spans */
+  /* whether times of cvl_statistics are wanted, at some cost; without it they may be 0 */
   bool measure;
+  bool spans; /* whether spans of procedures are wanted; without it there may be none */
   /* ends operations with CVL_E_STOPPED, soon, however long they are; a device first completes
    * the work that it has been given */
   struct cvl_stop stop;

@@ -73,7 +73,7 @@ struct cvl_procedures {
               const struct cvl_procedure *, struct cvl_procedure_time, uint64_t instances,
               const struct cvl_value *operands, struct cvl_value *results, bool *done);
   /* Returns how many spans it has written: what threads did in the last call of `run`, one
-   * thread after the other, if the context was opened with `measure`. At most `most`, and some
+   * thread after the other, if the context was opened with `spans`. At most `most`, and some
    * hundred of each thread. */
   uint32_t (*spans)(struct cvl_context *, struct cvl_procedure_span *, uint32_t most);
 };

@@ -28,7 +28,7 @@ native_entry *procedure_native_entry(struct cvl_procedure_code *, const struct c
 
 /* ---- workers.c ---- */
 
-/* The first spans of a thread in a call, of a context that measures. */
+/* The first spans of a thread in a call, of a context that keeps them. */
 struct procedure_spans {
   uint32_t count;
   struct cvl_procedure_span of[256];

@@ -83,7 +83,7 @@ static void range_end(struct run *r, uint64_t range) {
 static void run_range(struct run *r, uint64_t range, unsigned worker) {
   struct procedure_worker *w = &r->workers->of[worker];
   const struct native_value *values = r->operands.values;
-  const uint64_t begin = r->c->measures ? pool_clock() : 0;
+  const uint64_t begin = r->c->spans ? pool_clock() : 0;
   r->owners[range] = worker;
   procedure_worker_begin(w);
   scheduler_adopt(&r->scheduler, w);

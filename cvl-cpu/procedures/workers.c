@@ -210,7 +210,7 @@ struct procedure_workers *procedure_workers_begin(struct cvl_context *c) {
   }
   if (!c->workers) return NULL;
   pthread_mutex_lock(&c->workers->lock);
-  if (c->measures) begin_spans(c->workers);
+  if (c->spans) begin_spans(c->workers);
   return c->workers;
 }
 

@@ -407,8 +407,8 @@ static uint32_t expect_spans(const struct made *m) {
   return n;
 }
 
-Test(procedures, a_context_that_measures_knows_what_threads_did) {
-  struct made m = made_with((struct cvl_options){.threads = 2, .measure = true});
+Test(procedures, a_context_may_know_what_threads_did) {
+  struct made m = made_with((struct cvl_options){.threads = 2, .spans = true});
   struct cvl_value results[2];
   rows_make(m.c, 20000, 150, false);
   for (int again = 0; again < 2; again++) {

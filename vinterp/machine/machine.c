@@ -77,7 +77,8 @@ struct machine *machine_new(const struct machine_options *options, struct diag_l
                             .zig = options->zig,
                             .kernels = options->kernels,
                             .stop = {machine_ends_operations, m},
-                            .measure = options->profile || options->trace,
+                            .measure = options->profile,
+                            .spans = options->trace,
                             .say = options->say,
                             .tuning = tuned ? tuned->values : NULL};
   const char *why = "the back end gives no reason";
