@@ -9,6 +9,7 @@ Instances that native code executes are drawn for the thread that does.
 """
 
 import argparse
+import html
 import json
 from pathlib import Path
 
@@ -58,7 +59,7 @@ def drawing(events, title, last):
     threads = 1 + max(b[1] for b in found)
     height = TOP + threads * (LANE + GAP) + 40
     out = [f"<svg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 {WIDTH} {height}'>", f"<style>{STYLE}</style>",
-           f"<text class='title' x='{LEFT}' y='20'>{title}</text>"]
+           f"<text class='title' x='{LEFT}' y='20'>{html.escape(title)}</text>"]
     for k, (name, colour) in enumerate(KINDS.values()):
         out.append(f"<rect x='{LEFT + 245 * k}' y='32' width='14' height='14' fill='{colour}'/>"
                    f"<text x='{LEFT + 245 * k + 20}' y='44'>{name}</text>")

@@ -53,8 +53,8 @@ def build(preset, *targets, options="", anew=False):
 
 
 def builds(whole):
-    """The builds by their names; of tests what --all, or a usual run, needs. The emulated GPU is half of what
-    a compiler does for the sanitizers: only --all has it with them."""
+    """The builds by their names; of tests what --all, or a usual run, needs. The emulated GPU is two fifths
+    of what a compiler does for the sanitizers: only --all has it with them."""
     tests = "tests" if whole else "tests-usual"
     emulation = f"-DRAVEL_CUDA_EMULATION={'ON' if whole else 'OFF'}"
     return {
@@ -201,7 +201,7 @@ def threads():
 def pages():
     """Documents that run, and the tests of what runs tests and benchmarks."""
     yield Stage("the runner of stages", "scripts/tests/test_stage_runner.py"
-                " && scripts/tests/test_source_files.py && scripts/tests/test_purposes.py && scripts/tests/test_fresh.py"
+                " && scripts/tests/test_source_files.py && scripts/tests/test_purposes.py && scripts/tests/test_cached_compiler.py && scripts/tests/test_fresh.py"
                 " && scripts/tests/test_gpu_call.py && scripts/tests/test_changed.py")
     yield Stage("a build folder takes up what is installed later", "scripts/tests/test_build_folder.py")
     yield Stage("the laboratory: PTX, ptxas, barriers, counts", "lab/tests/run.py")

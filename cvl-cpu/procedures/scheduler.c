@@ -211,7 +211,7 @@ void scheduler_help(struct procedure_scheduler *s, struct procedure_worker *w) {
       continue;
     }
     const uint64_t taken = run_part(s, w, s->offered);
-    procedure_note_span(w, 0, pool_clock() - taken);
+    if (w->spans) procedure_note_span(w, 0, pool_clock() - taken);
     if (taken < SHORT_NS) rest(s);
   }
   pthread_mutex_unlock(&s->lock);
