@@ -2,7 +2,9 @@
  * tiles of its long segments. Then it takes its turn at the state that is handed from chunk to
  * chunk. Last, it scans its elements tile by tile.
  */
+#include "cvl-cpu/combine/combinations.h"
 #include "cvl-cpu/combine/fused.h"
+#include "cvl-cpu/fused/worker.h"
 
 /* Memory for one item. */
 struct item_room {

@@ -1,6 +1,7 @@
 /* fused-scatter.c - scatters with combining. They run after all chunks, when their columns and
  * their index are vectors (scatter.h).
  */
+#include "cvl-cpu/combine/combinations.h"
 #include "cvl-cpu/combine/fused.h"
 #include "cvl-cpu/combine/scatter.h"
 

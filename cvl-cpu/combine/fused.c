@@ -6,7 +6,11 @@
  * buffer, or it is compiled (fused/compiled.h).
  */
 #include "cvl-cpu/combine/fused.h"
+
+#include "cvl-cpu/combine/combinations.h"
 #include "cvl-cpu/fused/compiled.h"
+#include "cvl-cpu/fused/concatenate.h"
+#include "cvl-cpu/fused/worker.h"
 #include "fused-kernels/emit-expression.h"
 
 /* ---- the plan ---- */

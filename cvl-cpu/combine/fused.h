@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-#include "cvl-cpu/fused/plan.h"
+#include "cvl-cpu/fused/worker.h"
 
 /* Kernels combine COMBINE_BATCH pairs at a time. */
 enum { COMBINE_BATCH = 256, COMBINE_LINE = 64, COMBINE_WIDEST = sizeof(uint64_t) };

@@ -17,10 +17,15 @@
  *
  * Where this does not apply, all steps are executed.
  */
+#include "cvl-cpu/fused/affine-gather.h"
+
 #include <string.h>
 
+#include "cvl-cpu/fused/columns.h"
 #include "cvl-cpu/fused/compiled.h"
-#include "cvl-cpu/fused/plan.h"
+#include "cvl-cpu/fused/rectangles.h"
+#include "cvl-cpu/fused/strip.h"
+#include "cvl-cpu/fused/worker.h"
 #include "fused-kernels/affine-nodes.h"
 
 enum {

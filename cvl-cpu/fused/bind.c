@@ -6,10 +6,17 @@
  * whose index is position + constant (x[i + 3]: stencils, moving averages), from some element
  * on. Steps whose results are not used any more are not executed.
  */
+#include "cvl-cpu/fused/bind.h"
+
 #include <string.h>
 
+#include "cvl-cpu/combine/combinations.h"
+#include "cvl-cpu/fused/affine-gather.h"
 #include "cvl-cpu/fused/compiled.h"
-#include "cvl-cpu/fused/plan.h"
+#include "cvl-cpu/fused/concatenate.h"
+#include "cvl-cpu/fused/gather.h"
+#include "cvl-cpu/fused/scatter.h"
+#include "cvl-cpu/fused/strip.h"
 #include "cvl-cpu/kernels/kernels.h"
 
 uint64_t fused_size(const struct superop_size *size, const struct cvl_value *operands) {
@@ -92,6 +99,16 @@ static void bind_map(struct cvl_kernel *k, const struct superop_node *node,
     v->run.stride =
         p->op == OP_ADD ? a->run.stride + b->run.stride : a->run.stride - b->run.stride;
   }
+}
+
+bool fused_shared(const struct cvl_kernel *k, const struct cvl_value *operands, uint32_t i) {
+  for (uint32_t j = 0; j < k->op->param_count; j++) {
+    if (j != i && operands[j].form == CVL_VECTOR &&
+        operands[j].as.vector == operands[i].as.vector) {
+      return true;
+    }
+  }
+  return false;
 }
 
 bool fused_counts_up(const struct fused_value *index, uint64_t n, uint64_t limit,

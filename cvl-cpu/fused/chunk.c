@@ -7,10 +7,16 @@
  * its turn, advances the state that is handed from chunk to chunk, and writes its results while
  * the next chunk takes its turn.
  */
+#include "cvl-cpu/fused/chunk.h"
+
 #include <string.h>
 
+#include "cvl-cpu/combine/combinations.h"
+#include "cvl-cpu/fused/columns.h"
 #include "cvl-cpu/fused/compiled.h"
-#include "cvl-cpu/fused/plan.h"
+#include "cvl-cpu/fused/strip.h"
+#include "cvl-cpu/fused/tile.h"
+#include "cvl-cpu/fused/worker.h"
 #include "cvl-cpu/kernels/kernels.h"
 #include "cvl-cpu/operations/scan-ranges.h"
 

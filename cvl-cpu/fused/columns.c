@@ -10,10 +10,15 @@
  *
  * Where this does not apply, for some rows or in the run, segments are evaluated as usual.
  */
+#include "cvl-cpu/fused/columns.h"
+
 #include <string.h>
 
+#include "cvl-cpu/fused/affine-gather.h"
 #include "cvl-cpu/fused/compiled.h"
-#include "cvl-cpu/fused/plan.h"
+#include "cvl-cpu/fused/strip.h"
+#include "cvl-cpu/fused/tile.h"
+#include "cvl-cpu/fused/worker.h"
 #include "cvl-cpu/kernels/kernels.h"
 
 enum {

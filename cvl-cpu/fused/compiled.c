@@ -7,6 +7,8 @@
 
 #include "base/text.h"
 #include "cvl-cpu/compile/compile.h"
+#include "cvl-cpu/fused/strip.h"
+#include "cvl-cpu/fused/worker.h"
 #include "fused-kernels/emit.h"
 
 /* One for each stage. */

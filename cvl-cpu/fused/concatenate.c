@@ -6,9 +6,11 @@
  * the vector is computed by this superoperator and has no other use, its steps write directly
  * to the result; otherwise it is copied. Neither the index nor uniform flags are written.
  */
+#include "cvl-cpu/fused/concatenate.h"
+
 #include <string.h>
 
-#include "cvl-cpu/fused/plan.h"
+#include "cvl-cpu/fused/bind.h"
 
 enum { VALUES, INDEX, OTHER, SOURCE, TARGET }; /* operands; OTHER: defaults or flags */
 

@@ -8,9 +8,12 @@
  * slices of the source. The index is not written. A run, which is what one segment of the INDEX
  * and one of the gather have in common, is checked as a whole and copied.
  */
+#include "cvl-cpu/fused/gather.h"
+
 #include <string.h>
 
-#include "cvl-cpu/fused/plan.h"
+#include "cvl-cpu/fused/affine-gather.h"
+#include "cvl-cpu/fused/worker.h"
 #include "cvl-cpu/kernels/kernels.h"
 
 /* ---- groups ---- */

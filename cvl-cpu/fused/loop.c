@@ -6,9 +6,12 @@
  * the positions have finished, the others are compacted, so that a few long iterations do not
  * cost as much as a whole strip.
  */
+#include "cvl-cpu/fused/loop.h"
+
 #include <string.h>
 
-#include "cvl-cpu/fused/plan.h"
+#include "cvl-cpu/fused/strip.h"
+#include "cvl-cpu/fused/worker.h"
 #include "cvl-cpu/kernels/kernels.h"
 
 enum { WORD = 8, ROUNDS_UNASKED = 64 };

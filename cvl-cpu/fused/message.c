@@ -3,9 +3,10 @@
  * depend on is computed again, for the one position at fault. Nodes before the ASSERT have not
  * failed there, or one of them would be reported instead.
  */
+#include "cvl-cpu/fused/message.h"
+
 #include <string.h>
 
-#include "cvl-cpu/fused/plan.h"
 #include "cvl-cpu/kernels/kernels.h"
 
 /* An element, with the bytes that kernels may read behind it. */

@@ -1,11 +1,17 @@
 /* plan.c - the plan of a superoperator: which nodes are steps, and the buffer of each
  * result. A buffer is free again after the last step that reads it; what a reduction, pack or
  * scan reads stays to the end of the tile or the chunk. */
+#include "cvl-cpu/fused/plan.h"
+
 #include <string.h>
 
+#include "cvl-cpu/combine/combinations.h"
+#include "cvl-cpu/fused/affine-gather.h"
+#include "cvl-cpu/fused/bind.h"
 #include "cvl-cpu/fused/compiled.h"
+#include "cvl-cpu/fused/concatenate.h"
 #include "cvl-cpu/fused/copy.h"
-#include "cvl-cpu/fused/plan.h"
+#include "cvl-cpu/fused/gather.h"
 #include "cvl-cpu/kernels/kernels.h"
 #include "fused-kernels/emit.h"
 

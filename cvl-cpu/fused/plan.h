@@ -8,25 +8,28 @@
  * block of the reproducible tree. Scans read a chunk at a time, from the second-level cache,
  * since each chunk starts from the state that the previous one ends with.
  *
- *   plan.c           prepare and discard: steps, buffers
- *   bind.c           start of a run: how each value is stored, given the operands
- *   strip.c          evaluation of a strip
- *   gather.c         gathers within a strip
- *   affine-gather.c  gathers by indices that are affine for a while
- *   rectangles.c     whole rows, by rectangles of affine runs
- *   columns.c        reductions of segments of one length, column by column
- *   loop.c           loops, within a strip
- *   chunk.c          evaluation of a chunk: tiles, reductions, packs, scans
- *   compiled.c       compiled functions: which there are
- *   tile.c           tiles, executed by them
- *   choice.c         whether a run uses those
- *   short.c          few positions, by one call of them
- *   scatter.c        scatters by compiled functions
- *   concatenate.c    scatters of contiguous vectors: concatenations
- *   combine/fused.h  combinations by user-defined functions
- *   copy.h           copies of segments; of op->copies that is all there is
- *   message.c        the values that the message of a failing ASSERT reports
- *   run.c            run: memory, results, scatters, faults
+ * Each file below has a header of its name, and worker.h the state of a thread:
+ *
+ *   plan            prepare and discard: steps, buffers
+ *   bind            start of a run: how each value is stored, given the operands
+ *   strip           evaluation of a strip
+ *   gather          gathers within a strip
+ *   affine-gather   gathers by indices that are affine for a while
+ *   rectangles      whole rows, by rectangles of affine runs
+ *   columns         reductions of segments of one length, column by column
+ *   loop            loops, within a strip
+ *   chunk           evaluation of a chunk: tiles, reductions, packs, scans
+ *   compiled        compiled functions: which there are
+ *   tile            tiles, executed by them
+ *   choice          whether a run uses those
+ *   short           few positions, by one call of them
+ *   scatter         scatters by compiled functions
+ *   concatenate     scatters of contiguous vectors: concatenations
+ *   copy            copies of segments; of op->copies that is all there is
+ *   message         the values that the message of a failing ASSERT reports
+ *
+ * run.c runs all of it: memory, results, scatters, faults. combine/combinations.h has
+ * combinations by user-defined functions.
  */
 #ifndef RAVEL_CPU_FUSED_PLAN_H
 #define RAVEL_CPU_FUSED_PLAN_H
@@ -42,7 +45,6 @@
 #include "cvl-cpu/operations/locate.h"
 #include "cvl-cpu/operations/long-segments.h"
 #include "cvl/superop.h"
-#include "fused-kernels/tile.h"
 
 enum {
   FUSED_STRIP = LOCATE_MOST,
@@ -315,312 +317,25 @@ struct cvl_kernel {
   struct fused_run run;
 };
 
-/* The source of a value that an affine run reads instead of computing it, from the first
- * position of a rectangle on. */
-struct plan_source {
-  const char *at;            /* of a gather: the elements gathered; NULL: not contiguous */
-  uint64_t bytes, row_bytes; /* added to `at` for each position, each row */
-  struct affine value;       /* of a filled value */
-};
-
-/* Affine runs that are alike: columns of some rows (affine.h). */
-struct fused_rectangle {
-  uint64_t first;       /* position */
-  uint64_t row, column; /* of it */
-  uint64_t rows, length;
-  bool skipping;               /* its steps are k->affine_steps */
-  uint32_t next;               /* the one that followed last */
-  struct plan_source *sources; /* by number in k->affine_gathers */
-  struct affine *known;        /* by_rectangles: of every value that is affine */
-};
-
-/* How many a worker remembers: those of three rows, for stencils of radius 1, with their
- * corners. */
-enum { FUSED_RECTANGLES = 16 };
-
 /* Whether chunks wait for those before them. */
 static inline bool fused_hands_on(const struct cvl_kernel *k) {
   return k->scan_count + k->pack_count > 0 || k->scans_by;
 }
-
-/* Where the elements are that the gathers of a group read: n positions of the source for the
- * positions of the domain from `first` on. */
-struct fused_located {
-  uint32_t group; /* SUPEROP_NONE: nothing is known */
-  uint64_t first, n;
-  const uint64_t *at; /* the room, or the index itself */
-  struct walk walk;   /* of the gather that located, afterwards */
-  uint64_t room[LOCATE_MOST + SPREAD_SLACK / sizeof(uint64_t)];
-};
-
-/* The state of one thread for its current chunk; its buffers follow. */
-struct fused_worker {
-  struct cvl_kernel *k;
-  uint64_t origin[FUSED_STORAGES]; /* the position that a buffer begins with, by kind */
-  /* The lowest fault this worker has found, and the index there if it is one. */
-  uint64_t fault_node, fault_position;
-  int64_t fault_index;
-  /* The positions that are prefetched while a strip is evaluated (fused_prefetch):
-   * prefetch_count positions from prefetch_from on. Then the next line, by its stream and its
-   * number there; how many lines there are, and how many are done. prefetch_pace is lines for
-   * each step, in units of 2^-32. */
-  uint64_t prefetch_from, prefetch_count;
-  uint32_t prefetch_stream;
-  uint64_t prefetch_line, prefetch_lines, prefetched, prefetch_pace;
-  /* The current affine run, from run_first to before run_end: its rectangle, its row, which
-   * begins at row_start. */
-  uint64_t run_first, run_end, row, row_start;
-  struct fused_rectangle *rectangles; /* FUSED_RECTANGLES of them, where anything is affine */
-  uint32_t rectangle, newest;
-  uint64_t begun, rectangles_found; /* the position of the chunk; since then */
-  bool skipping;                    /* its steps are k->affine_steps */
-  bool by_runs;                     /* rectangles were not found for whole rows of the chunk */
-  struct tile_stream *streams;      /* what is read from memory, stream_count of them */
-  uint32_t stream_count;
-  struct affine *affine; /* of the rectangle that is being found, by value number */
-  struct tile_rectangle *rectangle_in, *rectangle_out; /* by_rectangles: by value number */
-  const char **gathered; /* of affine gathers and filled values: their elements of the strip */
-  char *filled;          /* a strip for each of them */
-  const char *all_true, *all_false; /* BOOLs: a strip */
-  char *lanes;                      /* of each reduction, by columns */
-  /* State of compiled functions (tile.c); `data` to `skipped` are arrays of `tile`. */
-  struct tile tile;
-  char **scan_rooms; /* of each: what it computes of a chunk, or NULL: it writes the result */
-  char **data;
-  uint64_t *step;
-  char **fold_totals;
-  uint8_t *skipped;
-  uint32_t *moving; /* values whose `data` differ from strip to strip: moving_count of them */
-  uint32_t moving_count;
-  uint64_t done_to;   /* the position behind the last tile */
-  bool acts_skipping; /* `skipping`, when the acts of nodes were set */
-  const void **in;    /* of loops, by value number */
-  void **out;
-  struct fused_located *located; /* NULL: nothing gathers */
-  struct walk *walks;
-  struct walk *ranks;  /* of each pack */
-  uint64_t *kept;      /* by each pack in this chunk */
-  char **totals;       /* of each reduction: where the totals of the next blocks go */
-  char *block_totals;  /* of each reduction: room for the blocks of a segment */
-  char *window_totals; /* of each scan: the windows of two long segments */
-  char **packed;       /* of each pack: what the chunk keeps */
-  struct fused_function *functions; /* of each combination */
-  struct order_columns *roots;      /* of each: where the totals of the next tiles go */
-  struct order_columns *tiles; /* of each: room for those of a segment; of a scan, the tiles of
-                                  two long segments, and then what comes before them */
-  char *order_scratch;         /* as combine/order-tree.h wants it */
-};
 
 /* In debug builds aborts if the plan contradicts itself (check.c). */
 void fused_plan_check(const struct cvl_kernel *);
 /* The outputs of a run have the lengths that its domain gives them. */
 void fused_results_check(const struct cvl_kernel *);
 
-/* The result of a step: NULL for an ASSERT. */
-static inline struct fused_value *fused_result(const struct cvl_kernel *k, uint32_t step) {
-  const struct superop_node *node = &k->op->nodes[step];
-  return node->result_count > 0 ? &k->values[node->result] : NULL;
-}
-
-/* The element of a value at position p of the current strip, tile or chunk. */
-static inline char *fused_at(const struct fused_worker *w, const struct fused_value *v,
-                             uint64_t p) {
-  char *base = v->run.storage <= UNIFORM         ? v->run.base
-               : v->run.storage == IN_AFFINE_RUN ? (char *)w->gathered[v->run.affine_gather]
-                                                 : (char *)w + v->run.offset;
-  return base + (p - w->origin[v->run.storage]) * v->run.step;
-}
-
-/* bind.c: decides, given the operands, how every value is stored and which steps are
- * executed. Allocates nothing. */
-void fused_bind(struct cvl_kernel *, const struct cvl_value *operands);
-/* Repeats the constants that are spread, once for all runs; false: no memory. */
-bool fused_repeat_constants(struct cvl_kernel *);
-/* Writes n copies of an element. */
-void fused_repeat(void *to, const void *one, size_t bytes, uint64_t n);
-/* Computes the other uniform values; `room` has fused_room_bytes. */
-size_t fused_room_bytes(const struct cvl_kernel *);
-void fused_fill_room(struct cvl_kernel *, char *room);
-
-/* Whether the index is j + *start at each position j < n, and in range: 0 <= index < limit. */
-bool fused_counts_up(const struct fused_value *index, uint64_t n, uint64_t limit,
-                     uint64_t *start);
-/* Whether another parameter is the same vector: one may be borrowed and the other owned. */
-bool fused_shared(const struct cvl_kernel *, const struct cvl_value *operands, uint32_t param);
-
-/* concatenate.c: _plan finds the scatters that may be concatenations. _bind decides which are
- * in this run, after their operands are bound. */
-void fused_concatenate_plan(struct cvl_kernel *);
-void fused_concatenate_bind(struct cvl_kernel *, uint32_t scatter,
-                            const struct cvl_value *operands);
-/* One consumer less needs the value. */
-void fused_drop_use(struct fused_value *);
-/* Whether flags are uniform and T. */
-bool fused_is_true(const struct fused_value *flags);
-/* Makes the result of v->concatenated_by, for v to be written to. */
-bool fused_concatenate_room(struct cvl_kernel *, struct fused_value *v,
-                            const struct cvl_value *operands);
-/* Executes a concatenated scatter, after all steps. */
-bool fused_concatenate(struct cvl_kernel *, uint32_t scatter, const struct cvl_value *operands);
-
-/* strip.c: executes the steps for positions first .. first + n - 1, at most a strip.
- * False after a fault, which is recorded. */
-bool fused_strip(struct fused_worker *, uint64_t first, uint64_t n);
-/* Does what fused_strip does for n rows of a column. */
-void fused_strip_column(struct fused_worker *, uint64_t first, uint64_t n);
-/* Copies the results of nodes before `end` that were computed in buffers. */
-void fused_deliver(struct fused_worker *, uint64_t first, uint64_t n, uint64_t end);
-/* Sets the walks of all steps to a position. */
-void fused_walks_at(struct fused_worker *, uint64_t position);
-/* The vectors to prefetch: first the parameters, then added ones. An added one is a parameter
- * whose elements are read in order, from `at` on for position 0. */
-void fused_streams_begin(struct fused_worker *);
-void fused_stream(struct fused_worker *, uint32_t param, const char *at);
-/* Executes one step for such positions; returns n or the first faulting position, counted from
- * `first`. */
-uint64_t fused_step(struct fused_worker *, uint32_t node, uint64_t first, uint64_t n);
-/* Records a fault; _remember with the index, of the strip that begins with `first`. */
-void fused_remember(struct fused_worker *, uint32_t node, uint64_t first, uint64_t position);
-void fused_note(struct cvl_kernel *, uint32_t node, uint64_t position);
-
-/* Whether two nodes have the same operation, and the same operands except the first. */
-static inline bool fused_same_index(const struct superop_node *a,
-                                    const struct superop_node *b) {
-  if (a->op != b->op) return false;
-  for (unsigned i = 1; i < a->operand_count; i++) {
-    if (a->operands[i] != b->operands[i]) return false;
-  }
-  return true;
-}
-
-/* gather.c. Finds the groups, and the gathers that may copy runs. */
-void fused_gather_plan(struct cvl_kernel *);
-/* Whether a gather copies runs in this run: its own operands and those of the INDEX are bound.
- */
-bool fused_copies_runs(const struct cvl_kernel *, uint32_t gather);
-/* Do what fused_step does, for a gather or pick, and for a gather of runs. */
-uint64_t fused_gather(struct fused_worker *, uint32_t gather, uint64_t first, uint64_t n,
-                      void *out);
-uint64_t fused_copy_runs(struct fused_worker *, uint32_t gather, uint64_t first, uint64_t n,
-                         char *out);
-/* The index at a position of a gather of runs. */
-int64_t fused_runs_index(const struct cvl_kernel *, uint32_t gather, uint64_t position);
-
-/* affine-gather.c. Decides which indices may be affine at all, and which are in this run. */
-void fused_affine_plan(struct cvl_kernel *);
-void fused_affine_bind(struct cvl_kernel *);
-/* Whether affine runs suit a gather by an INDEX, both bound. */
-bool fused_affine_suits(const struct cvl_kernel *, uint32_t gather);
-/* How many of n positions from `first` on belong to one affine run; sets w->gathered. */
-uint64_t fused_affine_run(struct fused_worker *, uint64_t first, uint64_t n);
-/* Whether the affine run gives the result of a step for these positions. */
-bool fused_affine_has(struct fused_worker *, uint32_t node, uint64_t first, uint64_t n);
-/* How many rows from this one on, at most `most`, are affine in all columns, and by columns
- * also contiguous there: their rectangles are w->rectangles from 0 on. By columns: sets
- * w->gathered for n rows of a column, whose buffers begin at position `first`; for positions
- * that are evaluated by all steps. */
-uint64_t fused_affine_rows(struct fused_worker *, uint64_t row, uint64_t most);
-void fused_affine_column(struct fused_worker *, uint64_t column, uint64_t first, uint64_t n);
-void fused_affine_none(struct fused_worker *);
-/* Returns the bytes that a worker needs; the other function sets them up there. */
-size_t fused_affine_bytes(const struct cvl_kernel *);
-void fused_affine_set_up(struct fused_worker *, char *memory);
-
-/* rectangles.c. Whether this run, in which some gather is affine, may execute whole rows
- * by rectangles. Executes rows from a position on, of n positions at most: returns how many
- * positions, 0 if it does not begin a row, or not here. */
-bool fused_rectangles_suit(const struct cvl_kernel *);
-uint64_t fused_rectangles(struct fused_worker *, uint64_t first, uint64_t n);
-
-/* columns.c. Whether this run is by columns, all gathers affine. Reduces segments from
- * one on by columns; returns how many, 0 if not here. */
-bool fused_columns_suit(const struct cvl_kernel *);
-uint64_t fused_columns(struct fused_worker *, uint64_t segment, uint64_t last);
-size_t fused_columns_bytes(const struct cvl_kernel *);
-
-/* The steps that the current strip executes, in order: those from `first` to before `end`. */
-struct fused_steps {
-  const uint32_t *numbers;
-  uint32_t first, end;
-};
-static inline struct fused_steps fused_steps_here(const struct fused_worker *w) {
-  const struct cvl_kernel *k = w->k;
-  if ((k->run.has_affine_runs || k->run.by_columns) && w->skipping) {
-    return (struct fused_steps){k->run.affine_steps, 0, k->run.affine_step_count};
-  }
-  return (struct fused_steps){k->run.live_steps, k->run.live_from, k->step_count};
-}
-
-/* message.c: the INTs that the message of an ASSERT reports after it failed at a
- * position.
- */
-void fused_message(const struct cvl_kernel *, uint32_t assertion, uint64_t position,
-                   struct cvl_error *);
-/* The index of a compiled gather at a position where it failed. */
-int64_t fused_compiled_index(const struct cvl_kernel *, uint32_t gather, uint64_t position);
-/* loop.c: executes the loop whose first CARRY is the live step *step; then *step is its
- * last. False if it was stopped, which is recorded. */
-bool fused_loop(struct fused_worker *, uint32_t *step, uint64_t first, uint64_t n);
-
-/* combine/fused.c. Operands of its consumers, before which is the left result of the COLUMN. */
-enum { COMBINE_VALUE = 1, COMBINE_IDENTITY = 2, COMBINE_INDEX = 2 };
-/* How many combinations there are; describes them. */
-uint32_t fused_combinations(const struct superop *);
-void fused_combine_plan(struct cvl_kernel *);
-/* Start of a run: identities; results. False: no memory, or a fault. */
-void fused_combine_bind(struct cvl_kernel *, const struct cvl_value *operands);
-bool fused_combine_results(struct cvl_kernel *);
-/* Returns the bytes that a worker needs; the other function sets them up there. */
-size_t fused_combine_worker_bytes(const struct cvl_kernel *);
-void fused_combine_set_up(struct fused_worker *, char *memory);
-/* Returns the bytes that all workers share; the other function sets them up. */
-size_t fused_combine_common_bytes(const struct cvl_kernel *);
-void fused_combine_lay_out(struct cvl_kernel *, char *memory);
-/* Reduces `many` segments of a tile, the first one k, at position p: offsets counted from p, or
- * NULL: all of the same length. */
-void fused_combine_group(struct fused_worker *, uint64_t k, uint64_t many, uint64_t p,
-                         uint64_t n, const uint64_t *offsets);
-/* A segment of several tiles: where their totals go, in the memory of the worker or, of the
- * long segment that starts at a position, of all; then tile by tile, the first of them `tile`
- * 0; then the total of segment k of so many elements. */
-void fused_combine_begin(struct fused_worker *);
-void fused_combine_begin_long(struct fused_worker *, uint64_t start, uint64_t tiles_before);
-void fused_combine_tile(struct fused_worker *, uint64_t p, uint64_t n, uint64_t tile);
-void fused_combine_end(struct fused_worker *, uint64_t k, uint64_t n);
-/* The totals of all long segments, after all chunks. */
-void fused_combine_finish(struct cvl_kernel *);
-/* The turn of a chunk, for scans; range 0 or 1. */
-void fused_combine_totals(struct fused_worker *, const struct segment_range *, int number);
-void fused_combine_advance(struct fused_worker *, const struct segment_range *, int number);
-void fused_combine_write(struct fused_worker *, const struct segment_range *, uint64_t segment,
-                         int number);
-void fused_combine_scan(struct fused_worker *, uint64_t first, uint64_t last);
-/* Executes a COMBINE_SCATTER whose first consumer is this node, after all steps. */
-bool fused_combine_scatter(struct cvl_kernel *, uint32_t node,
-                           const struct cvl_value *operands);
-
-/* scatter.c. Decides how scatters are executed, their operands bound; makes their
- * results; after all chunks, false if an index occurs twice, or there is no memory; frees the
- * marks. */
-void fused_scatter_bind(struct cvl_kernel *);
-bool fused_scatter_results(struct cvl_kernel *, const struct cvl_value *operands);
-bool fused_scatter_finish(struct cvl_kernel *);
-void fused_scatter_end(struct cvl_kernel *);
-/* By ranges of the destinations: how many. After the results have been made. */
-uint64_t fused_scatter_ranges(const struct cvl_kernel *);
-
 /* The buffer that a value has in this run if it needs one. */
 static inline uint8_t fused_buffer(const struct cvl_kernel *k, const struct fused_value *v) {
   return k->run.runs_compiled ? v->compiled_buffer : v->buffer;
 }
 
-/* chunk.c: bodies for pool_for over the path of k->segments, or over positions. */
-void fused_chunk(void *kernel, uint64_t first, uint64_t last, unsigned worker);
-void fused_plain_chunk(void *kernel, uint64_t first, uint64_t last, unsigned worker);
-/* ... or over ranges of the destinations of scatters. */
-void fused_range(void *kernel, uint64_t first, uint64_t last, unsigned worker);
-
-/* The number of elements of a size of the superoperator, given the operands. */
-uint64_t fused_size(const struct superop_size *, const struct cvl_value *operands);
+/* The result of a step: NULL for an ASSERT. */
+static inline struct fused_value *fused_result(const struct cvl_kernel *k, uint32_t step) {
+  const struct superop_node *node = &k->op->nodes[step];
+  return node->result_count > 0 ? &k->values[node->result] : NULL;
+}
 
 #endif

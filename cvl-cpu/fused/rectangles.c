@@ -6,8 +6,11 @@
  * rows are taken a few at a time, so that what they read and write stays in the first-level
  * cache while the rectangles of a row follow each other.
  */
+#include "cvl-cpu/fused/rectangles.h"
+
+#include "cvl-cpu/fused/affine-gather.h"
 #include "cvl-cpu/fused/compiled.h"
-#include "cvl-cpu/fused/plan.h"
+#include "cvl-cpu/fused/worker.h"
 
 enum { AT_A_TIME = 16384 /* positions, of the rows of a call; or one row */ };
 

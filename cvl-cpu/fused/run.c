@@ -2,26 +2,26 @@
 #include <string.h>
 
 #include "base/check.h"
+#include "cvl-cpu/combine/combinations.h"
 #include "cvl-cpu/cvl-cpu.h"
+#include "cvl-cpu/fused/affine-gather.h"
+#include "cvl-cpu/fused/bind.h"
 #include "cvl-cpu/fused/choice.h"
+#include "cvl-cpu/fused/chunk.h"
+#include "cvl-cpu/fused/columns.h"
 #include "cvl-cpu/fused/compiled.h"
+#include "cvl-cpu/fused/concatenate.h"
 #include "cvl-cpu/fused/copy.h"
-#include "cvl-cpu/fused/plan.h"
+#include "cvl-cpu/fused/message.h"
+#include "cvl-cpu/fused/scatter.h"
+#include "cvl-cpu/fused/strip.h"
+#include "cvl-cpu/fused/tile.h"
+#include "cvl-cpu/fused/worker.h"
 #include "cvl-cpu/kernels/kernels.h"
 #include "cvl-cpu/operations/long-segments.h"
 #include "fused-kernels/emit.h"
 
 /* ---- results ---- */
-
-bool fused_shared(const struct cvl_kernel *k, const struct cvl_value *operands, uint32_t i) {
-  for (uint32_t j = 0; j < k->op->param_count; j++) {
-    if (j != i && operands[j].form == CVL_VECTOR &&
-        operands[j].as.vector == operands[i].as.vector) {
-      return true;
-    }
-  }
-  return false;
-}
 
 /* The operand whose memory may be overwritten with the result of a node: all uses of the
  * operand are elementwise, and none is later. Compiled functions need distinct arrays, since

@@ -7,10 +7,12 @@
  * of them, and write a range of the destinations. What fails is run again by operations, which
  * find out what to report.
  */
+#include "cvl-cpu/fused/scatter.h"
+
 #include <string.h>
 
+#include "cvl-cpu/fused/bind.h"
 #include "cvl-cpu/fused/compiled.h"
-#include "cvl-cpu/fused/plan.h"
 #include "cvl-cpu/kernels/move.h"
 #include "cvl-cpu/operations/ranges.h"
 

@@ -1,6 +1,7 @@
 /* short.c - see short.h. */
 #include "cvl-cpu/fused/short.h"
 
+#include "cvl-cpu/fused/bind.h"
 #include "cvl-cpu/kernels/move.h"
 
 /* Limits of a run, all of whose memory is on the stack. */

@@ -1,7 +1,13 @@
 /* strip.c - the steps of a superoperator on one strip of positions. */
+#include "cvl-cpu/fused/strip.h"
+
 #include <string.h>
 
-#include "cvl-cpu/fused/plan.h"
+#include "cvl-cpu/fused/affine-gather.h"
+#include "cvl-cpu/fused/gather.h"
+#include "cvl-cpu/fused/loop.h"
+#include "cvl-cpu/fused/message.h"
+#include "cvl-cpu/fused/worker.h"
 #include "cvl-cpu/kernels/kernels.h"
 
 void fused_note(struct cvl_kernel *k, uint32_t node, uint64_t position) {

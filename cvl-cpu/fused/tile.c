@@ -1,10 +1,15 @@
 /* tile.c - tiles by the compiled function (fused-kernels/tile.h): what it is given, and
  * what it asks for.
  */
+#include "cvl-cpu/fused/tile.h"
+
 #include <string.h>
 
+#include "cvl-cpu/fused/affine-gather.h"
 #include "cvl-cpu/fused/compiled.h"
-#include "cvl-cpu/fused/plan.h"
+#include "cvl-cpu/fused/rectangles.h"
+#include "cvl-cpu/fused/strip.h"
+#include "cvl-cpu/fused/worker.h"
 #include "cvl-cpu/kernels/kernels.h"
 
 /* Positions that are read ahead: a strip. */
