@@ -1,8 +1,18 @@
 /* call.c - applications: the callee is expanded at the call, or called as a function.
  */
+#include "neslc/flatten/call.h"
+
 #include <string.h>
 
-#include "neslc/flatten/private.h"
+#include "neslc/flatten/closed.h"
+#include "neslc/flatten/combine.h"
+#include "neslc/flatten/emit.h"
+#include "neslc/flatten/expressions.h"
+#include "neslc/flatten/instances.h"
+#include "neslc/flatten/loop.h"
+#include "neslc/flatten/primitive.h"
+#include "neslc/flatten/rep.h"
+#include "neslc/flatten/traits.h"
 
 enum {
   MOST_SPECIALISATIONS = 10000, /* functions of one program */

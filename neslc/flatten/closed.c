@@ -5,7 +5,13 @@
  * that they mention. outline.c moves them before the call where it can. The procedure, which is
  * generated after that, finds them there: else it would compute them for each instance.
  */
+#include "neslc/flatten/closed.h"
+
+#include "neslc/flatten/call.h"
+#include "neslc/flatten/expressions.h"
+#include "neslc/flatten/loop.h"
 #include "neslc/flatten/outline.h"
+#include "neslc/flatten/rep.h"
 
 struct closed_value {
   const struct core *e; /* the expression, or the body of the callee */

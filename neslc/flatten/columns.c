@@ -2,7 +2,9 @@
  * functions. */
 #include <string.h>
 
-#include "neslc/flatten/private.h"
+#include "neslc/flatten/emit.h"
+#include "neslc/flatten/primitive.h"
+#include "neslc/flatten/rep.h"
 
 enum type_word type_to_word(struct type *t) {
   switch ((enum type_tag)type_of(t)->tag) {

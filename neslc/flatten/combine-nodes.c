@@ -1,10 +1,11 @@
 /* combine-nodes.c - from the code of a function to the superoperator that combines by
  * it.
  */
-#include "ir/constant.h"
-#include "neslc/flatten/private.h"
-
 #include <string.h>
+
+#include "ir/constant.h"
+#include "neslc/flatten/combine.h"
+#include "neslc/flatten/emit.h"
 
 enum { COMBINED_MOST = 1000 }; /* nodes */
 

@@ -8,9 +8,17 @@
  * is checked behind the superoperator. The message is the same; it names no values, so a check
  * that reports some does prevent it.
  */
-#include "neslc/flatten/private.h"
+#include "neslc/flatten/combine.h"
 
 #include <string.h>
+
+#include "neslc/flatten/call.h"
+#include "neslc/flatten/emit.h"
+#include "neslc/flatten/explain.h"
+#include "neslc/flatten/expressions.h"
+#include "neslc/flatten/instances.h"
+#include "neslc/flatten/rep.h"
+#include "neslc/flatten/traits.h"
 
 enum {
   COMBINED_NODES = 400, /* of a function that the function calls */

@@ -1,6 +1,6 @@
 /* dead.c - removes unused bindings: lifting emits more than is used. */
 #include "ir/dead.h"
-#include "neslc/flatten/private.h"
+#include "neslc/flatten/emit.h"
 
 bool binding_has_effect(const struct flattener *f, const struct ir_binding *x) {
   if (x->form == IR_CALL) {

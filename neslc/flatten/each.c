@@ -1,5 +1,10 @@
 /* each.c - apply-to-each: the body is evaluated for all elements at once. */
-#include "neslc/flatten/private.h"
+#include "neslc/flatten/call.h"
+#include "neslc/flatten/emit.h"
+#include "neslc/flatten/expressions.h"
+#include "neslc/flatten/instances.h"
+#include "neslc/flatten/rep.h"
+#include "neslc/flatten/traits.h"
 
 /* The lengths of a source; the elements of a pulled one are not computed before the checks. */
 static ir_var lengths_in_context(struct flattener *f, const struct context *c,

@@ -3,9 +3,12 @@
  * Value numbering: a pure operation that was executed before, in this block or around it, is
  * not emitted again. That makes lifting at each use cheap, and lets values share descriptors.
  */
+#include "neslc/flatten/emit.h"
+
 #include <string.h>
 
-#include "neslc/flatten/private.h"
+#include "neslc/flatten/combine.h"
+#include "neslc/flatten/expressions.h"
 
 const struct ir_kind flat_kinds[4] = {
     {.tag = IR_INT}, {.tag = IR_FLOAT}, {.tag = IR_BOOL}, {.tag = IR_SEGDES}};

@@ -3,9 +3,11 @@
  * Whether a function stays lifted is known when all functions are made (check_marks).
  * So those lines are ended when they are written.
  */
-#include "neslc/flatten/private.h"
+#include "neslc/flatten/explain.h"
 
 #include <string.h>
+
+#include "neslc/flatten/procedure.h"
 
 struct explanation {
   const char *text;  /* with the end of the line, but ... */

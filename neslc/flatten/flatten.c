@@ -1,7 +1,15 @@
 /* flatten.c - expressions, and the program around them. */
-#include "neslc/flatten/private.h"
-
 #include <string.h>
+
+#include "neslc/flatten/closed.h"
+#include "neslc/flatten/emit.h"
+#include "neslc/flatten/explain.h"
+#include "neslc/flatten/expressions.h"
+#include "neslc/flatten/instances.h"
+#include "neslc/flatten/loop.h"
+#include "neslc/flatten/procedure.h"
+#include "neslc/flatten/rep.h"
+#include "neslc/flatten/traits.h"
 
 void unsupported(struct flattener *f, const char *what) {
   static const struct source nowhere = {.name = "neslc", .text = "", .first_line = 1};

@@ -2,7 +2,7 @@
  * known, comparisons and arithmetic of known numbers, gathers of all elements in order. These
  * are patterns that lifting itself produces often. The optimiser folds the rest.
  */
-#include "neslc/flatten/private.h"
+#include "neslc/flatten/emit.h"
 
 static bool fold_is_int(struct flattener *f, ir_var v, int64_t x) {
   int64_t known;

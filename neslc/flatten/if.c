@@ -7,7 +7,12 @@
  * of sequences or may fail otherwise, under a mask: a gather reads nothing where the branch is
  * not taken, and a check holds there.
  */
-#include "neslc/flatten/private.h"
+#include "neslc/flatten/combine.h"
+#include "neslc/flatten/emit.h"
+#include "neslc/flatten/expressions.h"
+#include "neslc/flatten/primitive.h"
+#include "neslc/flatten/rep.h"
+#include "neslc/flatten/traits.h"
 
 static ir_var count_of_context(struct flattener *f, const struct context *c) {
   return EMIT(f, LENGTHS, NONE, c->one);

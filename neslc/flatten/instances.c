@@ -19,9 +19,18 @@
  * the answer is kept for this expression, its types and the forms of what it uses: so nested
  * bodies are not tried again and again.
  */
-#include "neslc/flatten/outline.h"
+#include "neslc/flatten/instances.h"
 
 #include <string.h>
+
+#include "neslc/flatten/call.h"
+#include "neslc/flatten/emit.h"
+#include "neslc/flatten/explain.h"
+#include "neslc/flatten/expressions.h"
+#include "neslc/flatten/loop.h"
+#include "neslc/flatten/outline.h"
+#include "neslc/flatten/rep.h"
+#include "neslc/flatten/traits.h"
 
 /* The variables that hold elements of sequences for each instance, made in the attempt. */
 struct trial {

@@ -1,7 +1,9 @@
 /* list.c - [e1, ..., en]: literals become constants, computed elements are merged. */
 #include <string.h>
 
-#include "neslc/flatten/private.h"
+#include "neslc/flatten/emit.h"
+#include "neslc/flatten/expressions.h"
+#include "neslc/flatten/rep.h"
 
 /* ---- literals ---- */
 

@@ -19,7 +19,14 @@
  * copied at most 2 log2(r) + 1 times, which is no more work than its rounds, and the stack has
  * 2 log2(rounds) frames. In the end one merge brings them back into their order.
  */
-#include "neslc/flatten/private.h"
+#include "neslc/flatten/loop.h"
+
+#include "neslc/flatten/call.h"
+#include "neslc/flatten/combine.h"
+#include "neslc/flatten/emit.h"
+#include "neslc/flatten/expressions.h"
+#include "neslc/flatten/rep.h"
+#include "neslc/flatten/traits.h"
 
 /* Some instances of a loop: their positions among all, and their states. */
 struct instances {

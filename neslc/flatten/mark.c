@@ -1,7 +1,9 @@
 /* mark.c - marks of lifted functions (ir/ir.h): of those that are called for many
  * instances, from the form of their argument; and which effects permit them. */
 #include "ir/instances.h"
-#include "neslc/flatten/private.h"
+#include "neslc/flatten/explain.h"
+#include "neslc/flatten/instances.h"
+#include "neslc/flatten/procedure.h"
 
 /* ---- parameters and results ---- */
 

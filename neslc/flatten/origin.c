@@ -2,7 +2,7 @@
  * expression they are generated for, and where that was expanded.
  */
 #include "neslc/failure.h"
-#include "neslc/flatten/private.h"
+#include "neslc/flatten/emit.h"
 
 /* An expanded body of a library function keeps the origin of its call, which the user wrote. */
 void set_present(struct flattener *f, const struct core *e) {

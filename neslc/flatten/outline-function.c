@@ -2,10 +2,11 @@
  * with variables of its own, and its mark. Scalar constants of the code around become constants
  * of the function.
  */
-#include "base/map.h"
-#include "neslc/flatten/outline.h"
-
 #include <string.h>
+
+#include "base/map.h"
+#include "neslc/flatten/emit.h"
+#include "neslc/flatten/outline.h"
 
 /* Gives the variables of the function their numbers. */
 struct renaming {

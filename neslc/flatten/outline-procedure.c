@@ -9,10 +9,12 @@
  * in the function and that for one instance together. Where a result is a view of sequences
  * around, the other has no owner to return: then there is no procedure.
  */
-#include "neslc/flatten/outline.h"
-
 #include "base/map.h"
 #include "ir/dead.h"
+#include "neslc/flatten/emit.h"
+#include "neslc/flatten/outline.h"
+#include "neslc/flatten/procedure.h"
+#include "neslc/flatten/rep.h"
 
 /* ---- inputs ---- */
 

@@ -6,9 +6,11 @@
  */
 #include "neslc/flatten/outline.h"
 
-#include "ir/dead.h"
-
 #include <string.h>
+
+#include "ir/dead.h"
+#include "neslc/flatten/emit.h"
+#include "neslc/flatten/rep.h"
 
 /* ---- inputs ---- */
 

@@ -7,9 +7,13 @@
  * its base. So the procedure of a function that takes views is one of its own, which makes a
  * sequence of each view and calls that for one instance.
  */
-#include "neslc/flatten/private.h"
+#include "neslc/flatten/procedure.h"
 
 #include <string.h>
+
+#include "neslc/flatten/call.h"
+#include "neslc/flatten/loop.h"
+#include "neslc/flatten/rep.h"
 
 /* ---- forms ---- */
 

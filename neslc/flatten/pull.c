@@ -13,7 +13,10 @@
  * g is evaluated as often as elements are used: the library only passes functions without
  * effects.
  */
-#include "neslc/flatten/private.h"
+#include "neslc/flatten/call.h"
+#include "neslc/flatten/emit.h"
+#include "neslc/flatten/rep.h"
+#include "neslc/flatten/traits.h"
 
 static bool same_function(struct flattener *f, const struct call *a, const struct call *b) {
   if (a->global != b->global || a->lambda != b->lambda || a->count != b->count) return false;

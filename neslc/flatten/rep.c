@@ -1,8 +1,12 @@
 /* rep.c - representations: their construction, and their conversion to the plain form
  * for operations that need contiguous elements. */
+#include "neslc/flatten/rep.h"
+
 #include <string.h>
 
-#include "neslc/flatten/private.h"
+#include "neslc/flatten/call.h"
+#include "neslc/flatten/emit.h"
+#include "neslc/flatten/instances.h"
 
 static struct rep *new_rep(struct flattener *f, enum rep_kind kind) {
   struct rep *r = arena_alloc(f->arena, sizeof *r);

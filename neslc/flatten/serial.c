@@ -4,7 +4,11 @@
  * context, the elements are evaluated together as in any apply-to-each. The body becomes a
  * lambda that captures its free variables; the library's _serially calls it for each element.
  */
-#include "neslc/flatten/private.h"
+#include "neslc/flatten/call.h"
+#include "neslc/flatten/expressions.h"
+#include "neslc/flatten/loop.h"
+#include "neslc/flatten/rep.h"
+#include "neslc/flatten/traits.h"
 
 /* ---- free variables ---- */
 

@@ -6,7 +6,7 @@
  * Functions that measure time are left unchanged.
  */
 #include "ir/sink.h"
-#include "neslc/flatten/private.h"
+#include "neslc/flatten/emit.h"
 
 struct sinking {
   const struct flattener *f;

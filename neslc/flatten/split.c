@@ -6,7 +6,12 @@
  * recursive function, their arguments are concatenated and one call serves all of them: the
  * recursion is as deep as that of the deepest instance, not as the sum over the branches.
  */
-#include "neslc/flatten/private.h"
+#include "neslc/flatten/call.h"
+#include "neslc/flatten/emit.h"
+#include "neslc/flatten/expressions.h"
+#include "neslc/flatten/loop.h"
+#include "neslc/flatten/rep.h"
+#include "neslc/flatten/traits.h"
 
 /* ---- contexts of branches ---- */
 

@@ -1,5 +1,9 @@
 /* traits.c - properties of functions and expressions, by inspection. */
-#include "neslc/flatten/private.h"
+#include "neslc/flatten/traits.h"
+
+#include "neslc/flatten/call.h"
+#include "neslc/flatten/expressions.h"
+#include "neslc/flatten/rep.h"
 
 /* ---- walking ---- */
 

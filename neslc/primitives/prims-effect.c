@@ -1,7 +1,10 @@
 /* prims-effect.c - primitives that print, read, stop, and draw. */
-#include "neslc/primitives/prims.h"
-
 #include <string.h>
+
+#include "neslc/flatten/emit.h"
+#include "neslc/flatten/primitive.h"
+#include "neslc/flatten/rep.h"
+#include "neslc/primitives/prims.h"
 
 enum { STREAM_OUT = 1 };
 

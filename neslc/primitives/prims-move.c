@@ -4,6 +4,11 @@
  * index of each is computed, and the result is a view; its elements are copied when an
  * operation needs them.
  */
+#include "neslc/flatten/call.h"
+#include "neslc/flatten/emit.h"
+#include "neslc/flatten/expressions.h"
+#include "neslc/flatten/primitive.h"
+#include "neslc/flatten/rep.h"
 #include "neslc/primitives/prims.h"
 
 /* 0 <= i < n, or an error; all of one length. */

@@ -1,8 +1,12 @@
 /* prims-scalar.c - primitives on scalars: one operation for all instances. */
+#include <string.h>
+
+#include "neslc/flatten/combine.h"
+#include "neslc/flatten/emit.h"
+#include "neslc/flatten/primitive.h"
+#include "neslc/flatten/rep.h"
 #include "neslc/primitives/int-range.h"
 #include "neslc/primitives/prims.h"
-
-#include <string.h>
 
 void emit_check(struct flattener *f, ir_var flags, const char *text) {
   const ir_var number =

@@ -3,9 +3,13 @@
  * A primitive whose argument is the same for all instances is executed once, in the serial
  * context; what could fail then runs only if there is an instance (flatten_if_any).
  */
-#include "neslc/primitives/prims.h"
-
 #include "cvl/trees.h"
+#include "neslc/flatten/call.h"
+#include "neslc/flatten/emit.h"
+#include "neslc/flatten/expressions.h"
+#include "neslc/flatten/primitive.h"
+#include "neslc/flatten/rep.h"
+#include "neslc/primitives/prims.h"
 
 /* ---- elements and lengths ---- */
 
