@@ -1,9 +1,17 @@
 /* backend.c - the table of functions, and contexts. */
 #include "cvl-mpi/cvl-mpi.h"
 #include "cvl-mpi/exchange/deferred.h"
+#include "cvl-mpi/exchange/faults.h"
+#include "cvl-mpi/exchange/moves.h"
 #include "cvl-mpi/operations/distribute.h"
+#include "cvl-mpi/operations/operations.h"
 #include "cvl-mpi/operations/superops.h"
+#include "cvl-mpi/values/descriptors.h"
+#include "cvl-mpi/values/distribution.h"
 #include "cvl-mpi/values/hosts.h"
+#include "cvl-mpi/values/memory.h"
+#include "cvl-mpi/values/values.h"
+#include "cvl-mpi/values/views.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -2,9 +2,6 @@
  * processors.
  */
 #include "cvl-mpi/exchange/comm.h"
-#include "base/job.h"
-#include "base/stop.h"
-#include "cvl-mpi/exchange/stops.h"
 
 #include <limits.h>
 #include <mpi.h>
@@ -14,6 +11,11 @@
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
+
+#include "base/job.h"
+#include "base/stop.h"
+#include "cvl-mpi/exchange/stops.h"
+#include "cvl-mpi/values/values.h"
 
 enum {
   MESSAGE = 1 << 20,    /* bytes of one message, and of the buffers below */

@@ -3,10 +3,15 @@
  */
 #include "cvl-mpi/exchange/deferred.h"
 
-#include "base/check.h"
-
 #include <stdlib.h>
 #include <string.h>
+
+#include "base/check.h"
+#include "cvl-mpi/exchange/faults.h"
+#include "cvl-mpi/exchange/moves.h"
+#include "cvl-mpi/values/distribution.h"
+#include "cvl-mpi/values/memory.h"
+#include "cvl-mpi/values/values.h"
 
 /* ---- entering and leaving ---- */
 

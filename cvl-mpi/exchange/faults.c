@@ -1,9 +1,13 @@
 /* faults.c - faults of this rank, and the first fault of all ranks (README.md, Ranks agree). */
-#include "cvl-mpi/exchange/deferred.h"
+#include "cvl-mpi/exchange/faults.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "cvl-mpi/exchange/deferred.h"
+#include "cvl-mpi/exchange/moves.h"
+#include "cvl-mpi/values/memory.h"
 
 /* Returns the order in which an operation checks: sizes, memory, elements, and at the end
  * duplicates. */

@@ -3,11 +3,17 @@
  * levels until few values are left. When somebody wants the result, all ranks send these to
  * all, and each combines them on the host.
  */
-#include "cvl-mpi/exchange/deferred.h"
-#include "cvl/scalar.h"
-
 #include <stdlib.h>
 #include <string.h>
+
+#include "cvl-mpi/exchange/deferred.h"
+#include "cvl-mpi/exchange/faults.h"
+#include "cvl-mpi/exchange/moves.h"
+#include "cvl-mpi/operations/operations.h"
+#include "cvl-mpi/values/distribution.h"
+#include "cvl-mpi/values/memory.h"
+#include "cvl-mpi/values/values.h"
+#include "cvl/scalar.h"
 
 /* ---- combining on the host ---- */
 

@@ -1,8 +1,14 @@
 /* moves.c - elements moved to other ranks: ranges of a vector that all ranks know. */
-#include "cvl-mpi/private.h"
+#include "cvl-mpi/exchange/moves.h"
 
 #include <stdlib.h>
 #include <string.h>
+
+#include "cvl-mpi/exchange/faults.h"
+#include "cvl-mpi/values/descriptors.h"
+#include "cvl-mpi/values/distribution.h"
+#include "cvl-mpi/values/memory.h"
+#include "cvl-mpi/values/values.h"
 
 static struct mpi_range intersection(struct mpi_range a, struct mpi_range b) {
   const uint64_t end_a = a.first + a.n, end_b = b.first + b.n;

@@ -11,10 +11,17 @@
  */
 #include "cvl-mpi/operations/combine-scan.h"
 
+#include <string.h>
+
+#include "cvl-mpi/exchange/faults.h"
+#include "cvl-mpi/exchange/moves.h"
+#include "cvl-mpi/operations/operations.h"
 #include "cvl-mpi/operations/scan-kernels.h"
 #include "cvl-mpi/operations/superops.h"
-
-#include <string.h>
+#include "cvl-mpi/values/distribution.h"
+#include "cvl-mpi/values/memory.h"
+#include "cvl-mpi/values/values.h"
+#include "cvl-mpi/values/views.h"
 
 /* ---- one scan ---- */
 

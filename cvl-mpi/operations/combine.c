@@ -12,6 +12,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cvl-mpi/exchange/faults.h"
+#include "cvl-mpi/exchange/moves.h"
+#include "cvl-mpi/operations/operations.h"
+#include "cvl-mpi/values/distribution.h"
+#include "cvl-mpi/values/memory.h"
+#include "cvl-mpi/values/values.h"
+#include "cvl-mpi/values/views.h"
+
 /* ---- subtrees of a rank's block ---- */
 
 /* The elements from .. to of one segment, counted from its beginning. */

@@ -6,10 +6,18 @@
  * instances share.
  */
 #include "cvl-mpi/operations/distribute.h"
-#include "cvl-mpi/exchange/deferred.h"
 
 #include <stdlib.h>
 #include <string.h>
+
+#include "cvl-mpi/exchange/deferred.h"
+#include "cvl-mpi/exchange/faults.h"
+#include "cvl-mpi/exchange/moves.h"
+#include "cvl-mpi/operations/operations.h"
+#include "cvl-mpi/values/descriptors.h"
+#include "cvl-mpi/values/distribution.h"
+#include "cvl-mpi/values/memory.h"
+#include "cvl-mpi/values/values.h"
 
 /* ---- sizes ---- */
 

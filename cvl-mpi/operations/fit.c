@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cvl-mpi/values/memory.h"
+
 /* ---- the needs of parameters ---- */
 
 static bool set_need(struct fit *f, uint32_t value, enum need need, uint32_t segdes) {

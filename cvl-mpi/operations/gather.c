@@ -3,10 +3,16 @@
  * is shorter, by a bit for each element of the owner's block. Otherwise it sends positions in
  * the order of its own elements. It reads its own elements in place.
  */
-#include "cvl-mpi/operations/permute.h"
-
 #include <stdlib.h>
 #include <string.h>
+
+#include "cvl-mpi/exchange/faults.h"
+#include "cvl-mpi/exchange/moves.h"
+#include "cvl-mpi/operations/permute.h"
+#include "cvl-mpi/values/distribution.h"
+#include "cvl-mpi/values/memory.h"
+#include "cvl-mpi/values/values.h"
+#include "cvl-mpi/values/views.h"
 
 enum { BITS = 64, MANY = 32 };
 

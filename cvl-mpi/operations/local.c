@@ -2,6 +2,10 @@
  * block.
  */
 #include "cvl-mpi/exchange/deferred.h"
+#include "cvl-mpi/exchange/moves.h"
+#include "cvl-mpi/operations/operations.h"
+#include "cvl-mpi/values/distribution.h"
+#include "cvl-mpi/values/values.h"
 
 /* Returns the distribution of the first operand that is not on all ranks; NULL: all are. */
 static struct distribution *place_of(const struct cvl_call *call) {

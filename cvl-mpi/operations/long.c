@@ -1,7 +1,14 @@
 /* long.c - operations on segments that cross ranks: spreads, and reductions. */
-#include "cvl-mpi/exchange/deferred.h"
-
 #include <stdlib.h>
+
+#include "cvl-mpi/exchange/deferred.h"
+#include "cvl-mpi/exchange/faults.h"
+#include "cvl-mpi/exchange/moves.h"
+#include "cvl-mpi/operations/operations.h"
+#include "cvl-mpi/values/distribution.h"
+#include "cvl-mpi/values/memory.h"
+#include "cvl-mpi/values/values.h"
+#include "cvl-mpi/values/views.h"
 
 /* ---- DIST and INDEX ---- */
 

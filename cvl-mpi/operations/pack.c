@@ -1,10 +1,17 @@
 /* pack.c - PACK, by every rank on its block. Ranks exchange the numbers of elements that they
  * keep when somebody wants to know them (exchange/deferred.h).
  */
-#include "cvl-mpi/exchange/deferred.h"
-
 #include <stdlib.h>
 #include <string.h>
+
+#include "cvl-mpi/exchange/deferred.h"
+#include "cvl-mpi/exchange/moves.h"
+#include "cvl-mpi/operations/operations.h"
+#include "cvl-mpi/values/descriptors.h"
+#include "cvl-mpi/values/distribution.h"
+#include "cvl-mpi/values/memory.h"
+#include "cvl-mpi/values/values.h"
+#include "cvl-mpi/values/views.h"
 
 /* ---- numbers of elements ---- */
 

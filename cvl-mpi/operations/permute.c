@@ -6,10 +6,19 @@
  * them in the order of their old positions, so that the highest one wins.
  */
 #include "cvl-mpi/operations/permute.h"
-#include "cvl-mpi/exchange/deferred.h"
 
 #include <stdlib.h>
 #include <string.h>
+
+#include "cvl-mpi/exchange/deferred.h"
+#include "cvl-mpi/exchange/faults.h"
+#include "cvl-mpi/exchange/moves.h"
+#include "cvl-mpi/operations/operations.h"
+#include "cvl-mpi/values/descriptors.h"
+#include "cvl-mpi/values/distribution.h"
+#include "cvl-mpi/values/memory.h"
+#include "cvl-mpi/values/values.h"
+#include "cvl-mpi/values/views.h"
 
 /* Returns this rank's elements of an operand, as if it lay as `at`. */
 static void *permute_block_of(struct cvl_context *c, const struct permutation *p,

@@ -2,7 +2,7 @@
 #ifndef RAVEL_MPI_PERMUTE_H
 #define RAVEL_MPI_PERMUTE_H
 
-#include "cvl-mpi/private.h"
+#include "cvl-mpi/exchange/moves.h"
 
 #include <string.h>
 

@@ -3,10 +3,11 @@
  */
 #include "cvl-mpi/operations/scan-kernels.h"
 
+#include <string.h>
+
 #include "cvl-mpi/operations/fit.h"
 #include "cvl-mpi/operations/superops.h"
-
-#include <string.h>
+#include "cvl-mpi/values/memory.h"
 
 /* ---- the combination ---- */
 

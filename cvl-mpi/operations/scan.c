@@ -2,10 +2,16 @@
  * scan with the total of the ranks before. Sums of FLOATs are in tree.c, since they must
  * follow the tree of trees.h.
  */
-#include "cvl-mpi/private.h"
-
 #include <stdlib.h>
 #include <string.h>
+
+#include "cvl-mpi/exchange/faults.h"
+#include "cvl-mpi/exchange/moves.h"
+#include "cvl-mpi/operations/operations.h"
+#include "cvl-mpi/values/distribution.h"
+#include "cvl-mpi/values/memory.h"
+#include "cvl-mpi/values/values.h"
+#include "cvl-mpi/values/views.h"
 
 static uint64_t larger(uint64_t a, uint64_t b) {
   return a > b ? a : b;

@@ -7,9 +7,15 @@
  * results. Scans, ranks and sorting have their own methods (scan.c, tree.c, sort.c). All ranks
  * execute other operations on such segments whole (together.c).
  */
-#include "cvl-mpi/exchange/deferred.h"
-
 #include <stdlib.h>
+
+#include "cvl-mpi/exchange/deferred.h"
+#include "cvl-mpi/exchange/moves.h"
+#include "cvl-mpi/operations/operations.h"
+#include "cvl-mpi/values/distribution.h"
+#include "cvl-mpi/values/memory.h"
+#include "cvl-mpi/values/values.h"
+#include "cvl-mpi/values/views.h"
 
 /* ---- ends of blocks ---- */
 

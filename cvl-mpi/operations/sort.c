@@ -5,11 +5,18 @@
  * elements are in the order of their former ranks, so another sort, which is stable, gives the
  * result. For RANK the ranks of received elements are sent back to where these came from.
  */
-#include "cvl-mpi/operations/splitters.h"
-
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "cvl-mpi/exchange/faults.h"
+#include "cvl-mpi/exchange/moves.h"
+#include "cvl-mpi/operations/operations.h"
+#include "cvl-mpi/operations/splitters.h"
+#include "cvl-mpi/values/distribution.h"
+#include "cvl-mpi/values/memory.h"
+#include "cvl-mpi/values/values.h"
+#include "cvl-mpi/values/views.h"
 
 struct sorting {
   const struct cvl_call *call;

@@ -4,10 +4,13 @@
  */
 #include "cvl-mpi/operations/split.h"
 
-#include "cvl-mpi/operations/superops.h"
-
 #include <stdlib.h>
 #include <string.h>
+
+#include "cvl-mpi/operations/operations.h"
+#include "cvl-mpi/operations/superops.h"
+#include "cvl-mpi/values/memory.h"
+#include "cvl-mpi/values/values.h"
 
 struct step {
   struct superop op;

@@ -11,6 +11,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cvl-mpi/values/distribution.h"
+#include "cvl-mpi/values/memory.h"
+#include "cvl-mpi/values/views.h"
+
 /* An element of a piece: a rank's part of the segment. */
 struct sample {
   uint64_t key;

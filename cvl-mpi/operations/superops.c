@@ -3,14 +3,22 @@
  */
 #include "cvl-mpi/operations/superops.h"
 
+#include <stdio.h>
+#include <stdlib.h>
+
 #include "cvl-mpi/exchange/deferred.h"
+#include "cvl-mpi/exchange/faults.h"
+#include "cvl-mpi/exchange/moves.h"
 #include "cvl-mpi/operations/combine-scan.h"
 #include "cvl-mpi/operations/combine.h"
 #include "cvl-mpi/operations/fit.h"
+#include "cvl-mpi/operations/operations.h"
 #include "cvl-mpi/operations/split.h"
-
-#include <stdio.h>
-#include <stdlib.h>
+#include "cvl-mpi/values/descriptors.h"
+#include "cvl-mpi/values/distribution.h"
+#include "cvl-mpi/values/memory.h"
+#include "cvl-mpi/values/values.h"
+#include "cvl-mpi/values/views.h"
 
 /* How often a kernel was executed in each way: whole, in steps (split.h), node by node. */
 struct superop_runs {

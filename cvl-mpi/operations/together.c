@@ -1,8 +1,14 @@
 /* together.c - operations that every rank executes whole, on all elements. */
-#include "cvl-mpi/private.h"
-
 #include <stdlib.h>
 #include <string.h>
+
+#include "cvl-mpi/exchange/faults.h"
+#include "cvl-mpi/exchange/moves.h"
+#include "cvl-mpi/operations/operations.h"
+#include "cvl-mpi/values/descriptors.h"
+#include "cvl-mpi/values/distribution.h"
+#include "cvl-mpi/values/memory.h"
+#include "cvl-mpi/values/values.h"
 
 /* ---- sizes of results ---- */
 

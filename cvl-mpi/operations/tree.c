@@ -7,10 +7,17 @@
  * order, a rank computes the value before its first tile. Then the inner back end scans its
  * tiles.
  */
-#include "cvl-mpi/exchange/deferred.h"
-
 #include <stdlib.h>
 #include <string.h>
+
+#include "cvl-mpi/exchange/deferred.h"
+#include "cvl-mpi/exchange/faults.h"
+#include "cvl-mpi/exchange/moves.h"
+#include "cvl-mpi/operations/operations.h"
+#include "cvl-mpi/values/distribution.h"
+#include "cvl-mpi/values/memory.h"
+#include "cvl-mpi/values/values.h"
+#include "cvl-mpi/values/views.h"
 
 enum {
   WIDTH = CVL_SCAN_WINDOW,

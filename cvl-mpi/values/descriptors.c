@@ -1,10 +1,16 @@
 /* descriptors.c - the lengths of segments. All ranks have all of them if there are few; else
  * each rank has those of some segments, as offsets in the host's memory.
  */
-#include "cvl-mpi/private.h"
+#include "cvl-mpi/values/descriptors.h"
 
 #include <stdlib.h>
 #include <string.h>
+
+#include "cvl-mpi/exchange/faults.h"
+#include "cvl-mpi/exchange/moves.h"
+#include "cvl-mpi/values/distribution.h"
+#include "cvl-mpi/values/memory.h"
+#include "cvl-mpi/values/values.h"
 
 /* ---- making ---- */
 

@@ -1,8 +1,10 @@
 /* distribution.c - which elements are on which rank. */
-#include "cvl-mpi/private.h"
+#include "cvl-mpi/values/distribution.h"
 
 #include <stdlib.h>
 #include <string.h>
+
+#include "cvl-mpi/values/memory.h"
 
 /* ---- making ---- */
 

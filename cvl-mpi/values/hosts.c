@@ -1,10 +1,17 @@
 /* hosts.c - values from and to the host's memory, of which every rank has a copy, and slices.
  */
 #include "cvl-mpi/values/hosts.h"
-#include "cvl-mpi/exchange/deferred.h"
 
 #include <stdlib.h>
 #include <string.h>
+
+#include "cvl-mpi/exchange/deferred.h"
+#include "cvl-mpi/exchange/faults.h"
+#include "cvl-mpi/exchange/moves.h"
+#include "cvl-mpi/values/descriptors.h"
+#include "cvl-mpi/values/distribution.h"
+#include "cvl-mpi/values/memory.h"
+#include "cvl-mpi/values/values.h"
 
 /* ---- from the host ---- */
 

@@ -1,10 +1,12 @@
 /* memory.c - memory of the host. Large memory is kept when it is freed, for the next
  * allocation: new pages of the system take longer than the copy that fills them.
  */
-#include "cvl-mpi/private.h"
+#include "cvl-mpi/values/memory.h"
 
 #include <stdio.h>
 #include <stdlib.h>
+
+#include "cvl-mpi/exchange/faults.h"
 
 /* Memory of at least ROOM_BYTES, in use or kept. */
 struct room {

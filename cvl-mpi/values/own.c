@@ -1,10 +1,14 @@
 /* own.c - the part of a value that each rank reads by itself, to write it to a file that all
  * ranks write. After one agreement nothing is exchanged.
  */
-#include "cvl-mpi/values/hosts.h"
-
 #include <stdlib.h>
 #include <string.h>
+
+#include "cvl-mpi/values/descriptors.h"
+#include "cvl-mpi/values/distribution.h"
+#include "cvl-mpi/values/hosts.h"
+#include "cvl-mpi/values/memory.h"
+#include "cvl-mpi/values/values.h"
 
 /* ---- data of the first rank that has some ---- */
 

@@ -1,9 +1,15 @@
 /* values.c - vectors and descriptors: their life, and this rank's part of vectors. */
-#include "cvl-mpi/exchange/deferred.h"
-
-#include "base/check.h"
+#include "cvl-mpi/values/values.h"
 
 #include <stdlib.h>
+
+#include "base/check.h"
+#include "cvl-mpi/exchange/deferred.h"
+#include "cvl-mpi/exchange/faults.h"
+#include "cvl-mpi/exchange/moves.h"
+#include "cvl-mpi/values/distribution.h"
+#include "cvl-mpi/values/memory.h"
+#include "cvl-mpi/values/views.h"
 
 /* ---- making ---- */
 

@@ -1,10 +1,17 @@
 /* views.c - the part of a descriptor that ranks know for vectors of one distribution: where
  * the ends of blocks cut segments, and the segments of this rank's block.
  */
-#include "cvl-mpi/private.h"
+#include "cvl-mpi/values/views.h"
 
 #include <stdlib.h>
 #include <string.h>
+
+#include "cvl-mpi/exchange/faults.h"
+#include "cvl-mpi/exchange/moves.h"
+#include "cvl-mpi/values/descriptors.h"
+#include "cvl-mpi/values/distribution.h"
+#include "cvl-mpi/values/memory.h"
+#include "cvl-mpi/values/values.h"
 
 /* ---- queries ---- */
 
