@@ -77,6 +77,7 @@ static void choose_members(struct compile_cache *c, struct compilation *x,
                            struct compiled_code *first) {
   const size_t most = first->alone ? 0 : file_bytes(c);
   size_t bytes = first->length;
+  x->soon = first->soon;
   compilation_add_member(x, first);
   for (struct compiled_code *code = c->codes; code && bytes < most; code = code->next) {
     if (!compilation_is_wanted(code)) continue;
@@ -145,8 +146,8 @@ static bool start_compiler(const struct compile_cache *c, struct compilation *x)
   const int source = open_source(c, x);
   if (source < 0) return false;
   x->begun = clock_seconds();
-  const int error =
-      compiler_start(&c->compiler, c->heap, &x->process, x->scratch, source, !c->waits);
+  const int error = compiler_start(&c->compiler, c->heap, &x->process, x->scratch, source,
+                                   !c->waits, x->soon);
   close(source);
   return error == 0;
 }

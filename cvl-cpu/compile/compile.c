@@ -142,13 +142,13 @@ static struct compiled_code *compile_join(struct compiled_code *code) {
 }
 
 static struct compiled_code *new_code(struct compile_cache *cache, const char *prefix,
-                                      const char *text, size_t length, bool alone) {
+                                      const char *text, size_t length, bool alone, bool soon) {
   const bool ahead = cache->ahead && ahead_has(cache->ahead, prefix);
   if (!ahead && !cache->compiles) return NULL;
   struct compiled_code *code = heap_alloc(cache->heap, sizeof *code + length);
   if (!code) return NULL;
-  *code =
-      (struct compiled_code){.cache = cache, .references = 1, .length = length, .alone = alone};
+  *code = (struct compiled_code){
+      .cache = cache, .references = 1, .length = length, .alone = alone, .soon = soon};
   snprintf(code->prefix, sizeof code->prefix, "%s", prefix);
   memcpy(code->text, text, length);
   if (!ahead) return compile_join(code);
@@ -157,21 +157,22 @@ static struct compiled_code *new_code(struct compile_cache *cache, const char *p
 }
 
 static struct compiled_code *compile_add(struct compile_cache *cache, const char *prefix,
-                                         const char *text, size_t length, bool alone) {
+                                         const char *text, size_t length, bool alone,
+                                         bool soon) {
   pthread_mutex_lock(&cache->lock);
-  struct compiled_code *code = new_code(cache, prefix, text, length, alone);
+  struct compiled_code *code = new_code(cache, prefix, text, length, alone, soon);
   pthread_mutex_unlock(&cache->lock);
   return code;
 }
 
 struct compiled_code *compile_text(struct compile_cache *cache, const char *prefix,
                                    const char *text, size_t length) {
-  return compile_add(cache, prefix, text, length, false);
+  return compile_add(cache, prefix, text, length, false, false);
 }
 
 struct compiled_code *compile_file(struct compile_cache *cache, const char *prefix,
-                                   const char *text, size_t length) {
-  return compile_add(cache, prefix, text, length, true);
+                                   const char *text, size_t length, bool soon) {
+  return compile_add(cache, prefix, text, length, true, soon);
 }
 
 struct compiled_code *compiled_retain(struct compiled_code *code) {

@@ -62,9 +62,10 @@ struct compiled_code *compile_text(struct compile_cache *, const char *prefix, c
                                    size_t length);
 /* Does the same for a text that is a file by itself, with a prelude of its own, and that is
  * never compiled without a question. Its names are written RAVEL_ENTRY(name), which begins them
- * with the prefix. */
+ * with the prefix. `soon`: the compiler optimises little, and so ends in a fraction of the
+ * time. */
 struct compiled_code *compile_file(struct compile_cache *, const char *prefix, const char *text,
-                                   size_t length);
+                                   size_t length, bool soon);
 /* Returns the same code, which is to be freed once more. */
 struct compiled_code *compiled_retain(struct compiled_code *);
 /* With CVL_COMPILE_ALL: whether the code is compiled, or will be without a question. The texts

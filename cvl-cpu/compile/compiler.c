@@ -72,12 +72,13 @@ static void make_environment(char **to) {
 }
 
 static int start_in(const struct compiler *c, struct heap *heap, pid_t *process,
-                    const posix_spawn_file_actions_t *actions, bool background) {
-  char *arguments[C_COMPILER_WORDS + FLAGS + 5];
+                    const posix_spawn_file_actions_t *actions, bool background, bool soon) {
+  char *arguments[C_COMPILER_WORDS + FLAGS + 6];
   const size_t bytes = environment_bytes();
   size_t n = 0;
   for (; n < c->command.count; n++) arguments[n] = c->command.words[n];
   for (int i = 0; i < FLAGS; i++) arguments[n++] = (char *)flags[i];
+  if (soon) arguments[n++] = (char *)"-O1"; /* of several the last one counts */
   arguments[n++] = (char *)"-";
   arguments[n++] = (char *)"-o";
   arguments[n++] = (char *)object;
@@ -92,7 +93,7 @@ static int start_in(const struct compiler *c, struct heap *heap, pid_t *process,
 }
 
 int compiler_start(const struct compiler *c, struct heap *heap, pid_t *process, int directory,
-                   int source, bool background) {
+                   int source, bool background, bool soon) {
   posix_spawn_file_actions_t actions;
   int error = posix_spawn_file_actions_init(&actions);
   if (error) return error;
@@ -102,7 +103,7 @@ int compiler_start(const struct compiler *c, struct heap *heap, pid_t *process, 
   for (int fd = 1; fd < 3 && !error; fd++) {
     error = posix_spawn_file_actions_addopen(&actions, fd, "/dev/null", O_RDWR, 0);
   }
-  if (!error) error = start_in(c, heap, process, &actions, background);
+  if (!error) error = start_in(c, heap, process, &actions, background, soon);
   posix_spawn_file_actions_destroy(&actions);
   return error;
 }

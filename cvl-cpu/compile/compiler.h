@@ -20,9 +20,10 @@ struct compiler {
 const struct sha256_state *compiler_identity(struct compiler *);
 
 /* Starts the compiler within a directory. The source is its input, and its output is discarded.
- * In the background its priority is lower than that of this process. Returns 0 or an errno. */
+ * In the background its priority is lower than that of this process. `soon`: it optimises
+ * little. Returns 0 or an errno. */
 int compiler_start(const struct compiler *, struct heap *, pid_t *, int directory, int source,
-                   bool background);
+                   bool background, bool soon);
 /* Returns the object that the compiler wrote into the directory, which the caller frees from
  * the heap. NULL: there is none, or no memory. */
 char *compiler_object(int directory, struct heap *, size_t *bytes);

@@ -52,6 +52,7 @@ static void end_name(struct sha256_state *state, char name[COMPILED_NAME]) {
 void compile_name(struct compiled_code *code) {
   struct sha256_state state = *compiler_identity(&code->cache->compiler);
   sha256_add(&state, code->prefix, strlen(code->prefix) + 1);
+  if (code->soon) sha256_add(&state, "soon", sizeof "soon");
   end_name(&state, code->name);
 }
 
@@ -60,6 +61,7 @@ void compile_name_file(struct compile_cache *c, struct compilation *x) {
   for (const struct compiled_code *code = c->codes; code; code = code->next) {
     if (code->compilation == x) sha256_add(&state, code->prefix, strlen(code->prefix) + 1);
   }
+  if (x->soon) sha256_add(&state, "soon", sizeof "soon");
   end_name(&state, x->file);
 }
 

@@ -22,6 +22,7 @@ enum { COMPILED_NAME = SHA256_DIGITS + 16 };
 struct compilation {
   uint32_t members; /* codes that the file is to have; 0: no compilation is under way */
   pid_t process;
+  bool soon;    /* as its code */
   double begun; /* clock_seconds */
   int scratch;  /* the directory that the compiler writes into */
   char scratch_name[NAME_MAX + 1];
@@ -56,6 +57,7 @@ struct compiled_code {
   uint32_t references;
   enum code_state state;
   bool alone;                      /* in a file by itself, without the common beginning */
+  bool soon;                       /* compiled with little optimisation */
   bool unasked;                    /* counted in cache->unasked */
   bool wanted;                     /* its compilation may begin, together with others */
   struct compilation *compilation; /* in state COMPILING */

@@ -102,7 +102,7 @@ Test(compile, a_file_by_itself_beside_others) {
   heap_init(&heap, 0);
   struct compile_cache *cache = compile_cache_new(&heap, &options, NULL);
   codes[0] = compile_text(cache, "a_", texts[0], strlen(texts[0]));
-  codes[1] = compile_file(cache, "b_", file, strlen(file));
+  codes[1] = compile_file(cache, "b_", file, strlen(file), false);
   codes[2] = compile_text(cache, "c_", texts[1], strlen(texts[1]));
   cr_expect_not(compiled_unasked(codes[1]), "others are");
   cr_assert(compiled_ready(codes[1]) && compiled_ready(codes[0]) && compiled_ready(codes[2]));

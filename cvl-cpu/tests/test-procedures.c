@@ -4,6 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 
 #include "base/tests/every.h"
@@ -328,6 +329,118 @@ Test(procedures, sub_contexts_execute_code_at_the_same_time) {
     cpu->close(others[k].made.c);
   }
   rows_drop(m.c);
+  made_close(&m);
+}
+
+/* ---- long texts ---- */
+
+/* A compiler that does not end the whole optimisation before the file `go` is there. A code
+ * knows which of the two it is: `soon` gives each row 1 where it is that for the meantime. */
+static const char slow_compiler[] = "#!/bin/sh\n"
+                                    "case \" $* \" in\n"
+                                    "*' -O1 '*) exec cc -DSOON=1 \"$@\" ;;\n"
+                                    "esac\n"
+                                    "while [ ! -e %s/go ]; do sleep 0.01; done\n"
+                                    "exec cc -DSOON=0 \"$@\"\n";
+NATIVE_OF_ROWS(of_soon, "soon", native_kinds_int, native_sizes_int);
+
+static void write_compiler(void) {
+  char path[60];
+  snprintf(path, sizeof path, "%s/cc", directory);
+  FILE *f = fopen(path, "w");
+  cr_assert_not_null(f);
+  fprintf(f, slow_compiler, directory);
+  cr_assert(fclose(f) == 0 && chmod(path, 0700) == 0);
+  cr_assert_eq(setenv("RAVEL_CC", path, 1), 0);
+}
+
+/* The entry `soon`, behind so many bytes. */
+static char *text_of_length(struct arena *a, size_t bytes) {
+  static const char entry[] = "\nENTRY(soon) { return put_int(t, &r[0], SOON); }\n";
+  char *more = arena_alloc(a, bytes + sizeof entry);
+  memset(more, ' ', bytes);
+  strcpy(more + bytes, entry);
+  return more;
+}
+
+static struct made made_of_length(size_t bytes) {
+  struct arena a;
+  arena_init(&a, &heap);
+  struct made m = {made_context((struct cvl_options){.threads = 2,
+                                                     .compile = CVL_COMPILE_WHEN_IT_PAYS,
+                                                     .compile_directory = directory}),
+                   NULL};
+  m.code = made_code(m.c, text_of_length(&a, bytes));
+  cr_assert_not_null(m.code);
+  arena_free(&a);
+  return m;
+}
+
+static void await_code(const struct made *m) {
+  while (!cpu->procedures->ready(m->c, m->code, CVL_PROCEDURES_COMPILE))
+    nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
+}
+
+/* Executes a row; returns whether by the code for the meantime. */
+static bool runs_soon(const struct made *m) {
+  struct cvl_value result;
+  int64_t got = -1;
+  rows_make(m->c, 1, 3, true);
+  cr_assert(rows_done(m, &of_soon, &result));
+  cr_assert(cpu->to_host(m->c, &result, 0, 1, &got));
+  cpu->release(m->c, &result);
+  rows_drop(m->c);
+  return got == 1;
+}
+
+static void let_compiler_go(void) {
+  char path[60];
+  snprintf(path, sizeof path, "%s/go", directory);
+  FILE *f = fopen(path, "w");
+  cr_assert_not_null(f);
+  fclose(f);
+}
+
+Test(procedures, a_long_text_has_code_soon_and_then_better_one, .timeout = 60) {
+  write_compiler();
+  struct made m = made_of_length(200 << 10);
+  cr_expect_not(cpu->procedures->ready(m.c, m.code, CVL_PROCEDURES_LOOK));
+  await_code(&m);
+  cr_expect(runs_soon(&m));
+  cr_expect(cpu->procedures->ready(m.c, m.code, CVL_PROCEDURES_LOOK));
+  let_compiler_go();
+  while (runs_soon(&m)) nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
+  cr_expect_not(runs_soon(&m), "it stays");
+  made_close(&m);
+  m = made_of_length(200 << 10);
+  cr_expect(cpu->procedures->ready(m.c, m.code, CVL_PROCEDURES_LOOK), "it was kept");
+  cr_expect_not(runs_soon(&m));
+  made_close(&m);
+}
+
+/* Another process may end before the better code is there: the next one begins with the other.
+ */
+Test(procedures, code_for_the_meantime_is_kept, .timeout = 60) {
+  write_compiler();
+  for (int k = 0; k < 2; k++) {
+    struct made m = made_of_length(200 << 10);
+    cr_expect_eq(cpu->procedures->ready(m.c, m.code, CVL_PROCEDURES_LOOK), k == 1);
+    await_code(&m);
+    cr_expect(runs_soon(&m));
+    made_close(&m);
+  }
+}
+
+Test(procedures, a_short_text_and_who_waits_have_the_better_code_at_once, .timeout = 60) {
+  write_compiler();
+  let_compiler_go();
+  struct made m = made_of_length(0);
+  await_code(&m);
+  cr_expect_not(runs_soon(&m));
+  made_close(&m);
+  m = made_of_length(201 << 10);
+  cr_expect(cpu->procedures->ready(m.c, m.code, CVL_PROCEDURES_WAIT));
+  cr_expect_not(runs_soon(&m));
   made_close(&m);
 }
 
