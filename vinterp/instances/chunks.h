@@ -93,7 +93,7 @@ struct chunk_way {
 /* What calls of a function took in one way: all instances together, or by native code. */
 struct procedure_way {
   uint32_t calls;
-  double each; /* seconds for a byte of weight, in the latest call */
+  double each; /* seconds for a byte of weight, in the latest calls */
 };
 enum { PROCEDURE_TOGETHER, PROCEDURE_APART, PROCEDURE_WAYS };
 

@@ -74,11 +74,13 @@ static void begin_timing(struct machine *m) {
   m->calls.together = m->calls.compared = false;
 }
 
+/* One call that took longer than those before may have been interrupted: it counts half. */
 static void note_way(struct machine *m, uint32_t function, unsigned way, double weight,
                      double seconds) {
   struct procedure_way *w = &m->needs[function].ways[way];
+  const double each = seconds / (weight > 0 ? weight : 1);
+  w->each = w->calls > 0 && each > w->each ? (w->each + each) / 2 : each;
   w->calls++;
-  w->each = seconds / (weight > 0 ? weight : 1);
 }
 
 void procedure_calls_end(struct machine *m) {

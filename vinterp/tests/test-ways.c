@@ -391,6 +391,22 @@ Test(ways, the_better_way_is_used_and_looked_at_again) {
   often_end(&o);
 }
 
+/* A call that was interrupted says little; two in a row are believed. */
+Test(ways, one_slow_call_does_not_change_the_way) {
+  struct often o;
+  const struct machine_options options = counted();
+  table.seconds = 0.5e-3;
+  often_begin(&o, sum_of_row, options);
+  expect_runs(&o, 5, 3);
+  table.seconds = 1.3e-3;
+  expect_runs(&o, 1, 1);
+  table.seconds = 0.5e-3;
+  expect_runs(&o, 3, 3);
+  table.seconds = 1.3e-3;
+  expect_runs(&o, 3, 2);
+  often_end(&o);
+}
+
 Test(ways, long_runs_that_one_thread_would_execute_are_not_native) {
   struct often o;
   const struct machine_options options = counted();
