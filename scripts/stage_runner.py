@@ -2,7 +2,8 @@
 
 A stage is a command line, the targets that it needs and, for --all, the inputs on which its outcome
 depends. Builds take all processors, one after the other; then two stages at a time run on half of
-the processors each, so that no processor is idle at the end of a stage, which is rarely parallel.
+the processors each, so that no processor is idle at the end of a stage, which is rarely parallel. Stages that
+mostly wait run beside them, one at a time.
 
 A line of a log that begins with SKIPPED says what was not tested because something is missing. It
 is shown and counted, and it is a failure, since scripts/setup has installed what the stages need, unless it
@@ -53,6 +54,7 @@ class Stage:
     # Folders and built programs that the outcome depends on, besides the command.
     reads: tuple = EVERYTHING
     alone: bool = False  # takes all processors
+    waits: bool = False  # for what it starts, most of its time
 
 
 @dataclasses.dataclass
@@ -237,8 +239,11 @@ class Run:
             self.announce(again)
         if len(again) == 1:
             again[0].alone = True
-        with concurrent.futures.ThreadPoolExecutor(AT_A_TIME) as pool:
-            list(pool.map(self.do, [s for s in again if not s.alone]))
+        with concurrent.futures.ThreadPoolExecutor(AT_A_TIME) as pool, \
+                concurrent.futures.ThreadPoolExecutor(1) as beside:
+            waiting = beside.map(self.do, [s for s in again if s.waits and not s.alone])
+            list(pool.map(self.do, [s for s in again if not s.waits and not s.alone]))
+            list(waiting)
         for stage in again:
             if stage.alone:
                 self.do(stage)

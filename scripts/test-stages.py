@@ -54,12 +54,13 @@ def build(preset, *targets, options="", anew=False):
 
 def builds(whole):
     """The builds by their names; of tests what --all, or a usual run, needs. The emulated GPU is two fifths
-    of what a compiler does for the sanitizers: only --all has it with them."""
+    of what a compiler does for the sanitizers: only --all has it with them. Machine code for a GPU is a quarter of
+    what nvcc does, and nothing here executes it: only --all has it, of kernels PTX is enough elsewhere."""
     tests = "tests" if whole else "tests-usual"
+    release = "-DRAVEL_KERNELS=all -DCMAKE_CUDA_ARCHITECTURES=90" if whole else "-DCMAKE_CUDA_ARCHITECTURES=90-virtual"
     emulation = f"-DRAVEL_CUDA_EMULATION={'ON' if whole else 'OFF'}"
     return {
-        "release": Build(build("release", "all", tests, "benchmarks", options="-DRAVEL_KERNELS=all" if whole else "",
-                               anew=whole)),
+        "release": Build(build("release", "all", tests, "benchmarks", options=release, anew=whole)),
         "sanitized": Build(build("sanitized", "all", tests, options=emulation, anew=whole), ("clang", "clang++")),
         "tsan": Build(build("tsan", *TSAN_TARGETS)),
     }
@@ -146,7 +147,6 @@ def programs():
                     "cuda-emu-fused", "cuda-emu-fused-64", "cuda-emu-native"), reads=PROGRAMS)
     yield Stage("launches and waits, emulated GPU", "bench/gpu launches")
     yield Stage("kernels of superoperators, by NVRTC", "scripts/check-kernels examples")
-    yield Stage("kernels of the CUDA back end, by ptxas", "lab/check ptxas --jobs {jobs}")
     yield Stage("code of the CUDA back end for each GPU, a sample", "lab/check architectures --jobs {jobs}")
     yield Stage("kernels of the CUDA back end, their PTX interpreted", "lab/check ptx --jobs {jobs}")
     yield Stage("calls of the CUDA runtime that fail", "lab/check failures --jobs {jobs}")
@@ -181,7 +181,7 @@ def ranks():
     yield Stage("how ranks of MPI jobs execute programs, a sample", "bench/mpi programs --check dot-product pagerank"
                 " barnes-hut quicksort segmented-sum examples/fft")
     yield Stage("ranks of MPI jobs", f"{EVERY} cvl-mpi/tests/ranks.py --ranks 1 2 3 --conformance '--quick --brief"
-                " --int 64 --shard 1/60'")
+                " --int 64 --shard 1/60'", waits=True)
 
 
 def threads():

@@ -122,6 +122,16 @@ class Remembering(unittest.TestCase):
         self.assertIn("SKIPPED 1 stages: no no-such-compiler", said.getvalue())
         self.assertEqual((self.root / "build" / "runs").read_text(), "")
 
+    def test_one_that_waits_runs_beside_two_others(self):
+        def waits_for(mine, others):
+            found = " && ".join(f"[ -e build/{name} ]" for name in others)
+            return f"touch build/{mine}; for k in $(seq 100); do {found} && exit 0; sleep 0.05; done; exit 1"
+        stages = [runner.Stage(mine, waits_for(mine, "abc".replace(mine, "")), "none", waits=mine == "c")
+                  for mine in "abc"]
+        (self.root / "build").mkdir()
+        with contextlib.redirect_stdout(io.StringIO()):
+            self.assertEqual(runner.run({}, stages, {}, runner.Record(False)), 0)
+
 
 if __name__ == "__main__":
     unittest.main()
