@@ -1,18 +1,19 @@
 #!/usr/bin/env python3
 """Procedures of lifted functions compute what the lifted functions compute (ir/ir.h).
 
-    nesl-tests/procedures.py [FILE.nesl ...] [--random N [--seed S]] [--build DIR] [--jobs N]
+    nesl-tests/procedures.py [FILE.nesl ...] [--random N] [--sample N] [--seed S] [--build DIR] [--jobs N]
 
 Each expression of a file is compiled, with the definitions before it. In the program, each lifted
 function with a procedure is replaced: for one instance it calls the procedure. Executed in chunks
 of one instance, this program must print what the program prints as it is, or fail where that
 fails; likewise behind the optimiser. Without files: bench/programs, examples and nesl-tests/nesl; with --random,
-programs of nesl-random.
+programs of nesl-random; with --sample, some of them.
 Exit status 1 if one differs, or if nothing was compared."""
 
 import argparse
 import concurrent.futures
 import os
+import random
 import re
 import subprocess
 import sys
@@ -138,7 +139,8 @@ def programs_of(options):
         return random_programs(options)
     files = options.files or [f for folder in FOLDERS
                               for f in sorted((ROOT / folder).rglob("*.nesl"))]
-    return ((path, line, text) for path in files for line, text in expressions(path))
+    found = [(path, line, text) for path in files for line, text in expressions(path)]
+    return random.Random(options.seed).sample(found, options.sample) if options.sample else found
 
 
 def main():
@@ -147,6 +149,7 @@ def main():
     parser.add_argument("files", nargs="*", type=Path)
     parser.add_argument("--build", type=Path, default=ROOT / "build")
     parser.add_argument("--random", type=int, metavar="N")
+    parser.add_argument("--sample", type=int, metavar="N", help="only N programs")
     parser.add_argument("--seed", type=lambda text: int(text, 0), default=1)
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
     options = parser.parse_args()

@@ -216,7 +216,8 @@ def pages():
     yield Stage("benchmark harness", "bench/tests/harness.py")
     yield Stage("work of compiled NESL", "python3 nesl-tests/work.py")
     yield Stage("lifted functions of NESL", "python3 nesl-tests/instances.py")
-    yield Stage("procedures of lifted functions", "python3 nesl-tests/procedures.py --jobs {jobs}")
+    yield Stage("procedures of lifted functions, a sample",
+                "python3 nesl-tests/procedures.py --jobs {jobs} --sample 400")
     yield Stage("native code and everything else, a sample",
                 f"{CACHED} python3 nesl-tests/native.py --jobs {{jobs}} --sample 140 --least 110")
     yield Stage("code of each C compiler, some programs", f"{CACHED} python3 nesl-tests/compilers.py --jobs {{jobs}}")
@@ -226,7 +227,7 @@ def pages():
     yield Stage("pages: links, lines, words", "python3 nesl-tests/documents.py")
     yield Stage("the optimiser's page", "python3 nesl-tests/page.py")
     yield Stage("the pages about NESL", "python3 nesl-tests/pages.py")
-    yield Stage("properties of programs", "python3 nesl-tests/properties.py")
+    yield Stage("properties of programs", "python3 nesl-tests/properties.py --cases 25")
     yield Stage("idioms of NumPy beside NESL", "python3 nesl-tests/idioms.py")
     yield Stage("errors of reals of the library", "python3 nesl-tests/accuracy.py")
     yield Stage("functions of C from NESL", f"{CACHED} python3 nesl-tests/libraries.py")
@@ -308,6 +309,9 @@ def whole_programs():
     yield Stage("whole: native code and everything else, random programs",
                 "python3 nesl-tests/native.py --jobs {jobs} --random 1000 --seed 0x{seed} --least 1000",
                 reads=NATIVE)
+    yield Stage("whole: procedures of lifted functions", "python3 nesl-tests/procedures.py --jobs {jobs}",
+                reads=NATIVE)
+    yield Stage("whole: properties of programs", "python3 nesl-tests/properties.py --seed 0x{seed}")
     yield Stage("whole: code of each C compiler", f"{CACHED} python3 nesl-tests/compilers.py --all --jobs {{jobs}}",
                 reads=NATIVE)
     yield Stage("whole: superoperators compiled ahead of time", "python3 nesl-tests/ahead.py")
