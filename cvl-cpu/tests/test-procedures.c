@@ -25,6 +25,7 @@ static void procedures_begin(void) {
 
 static void procedures_end(void) {
   char command[100];
+  unsetenv("RAVEL_CC");
   snprintf(command, sizeof command, "rm -r %s", directory);
   cr_assert_eq(system(command), 0);
   memory_end();
