@@ -19,6 +19,11 @@ enum { REST_FIRST = 1, REST_MOST = 1 << 10, REST_TIMES = 4 };
  * seconds; and again after so many choices, twice as many after each time. */
 enum { CALLS_BEFORE = 2, CHOICES_BEFORE = 16 };
 static const double try_within = 5e-3;
+/* ... or if native code is better, and the other way took at most so many times as long: it may
+ * have been measured before it was compiled. */
+static const double try_slower = 4;
+/* By how much a call may be slower than what is known of the way. */
+static const double slower = 1.5;
 /* Native code of a whole run gives up after so many seconds, or so many times what the other
  * way takes, if that is more: a run cannot be divided, as a batch call can. */
 static const double entry_most = 20e-3, entry_slower = 1.2;
@@ -74,12 +79,13 @@ static void begin_timing(struct machine *m) {
   m->calls.together = m->calls.compared = false;
 }
 
-/* One call that took longer than those before may have been interrupted: it counts half. */
+/* One call that took longer than those before may have been interrupted, or have tried
+ * something within it: it counts for `slower` times as long at most. */
 static void note_way(struct machine *m, uint32_t function, unsigned way, double weight,
                      double seconds) {
   struct procedure_way *w = &m->needs[function].ways[way];
   const double each = seconds / (weight > 0 ? weight : 1);
-  w->each = w->calls > 0 && each > w->each ? (w->each + each) / 2 : each;
+  w->each = w->calls > 0 && each > slower * w->each ? slower * w->each : each;
   w->calls++;
 }
 
@@ -257,7 +263,9 @@ static unsigned better_way(struct machine *m, const struct batch *b, unsigned us
                                                                                      : usual;
   const unsigned best = ways[usual].each <= ways[other].each ? usual : other;
   const bool again = ++need->choices >= CHOICES_BEFORE && is_power_of_two(need->choices);
-  return again && quick && may_compare(m) ? PROCEDURE_WAYS - 1 - best : best;
+  const bool near =
+      best == PROCEDURE_APART && ways[PROCEDURE_TOGETHER].each <= try_slower * ways[best].each;
+  return again && (quick || near) && may_compare(m) ? PROCEDURE_WAYS - 1 - best : best;
 }
 
 /* What the call takes in one way, in seconds; 0: not known. */
@@ -363,7 +371,8 @@ static enum procedure_call procedure_execute(struct machine *m, const struct bat
 }
 
 /* The call, the outermost one, is executed for all instances together. If native code could
- * have executed it, neither does it execute calls within this one. */
+ * have executed it, neither does it execute calls within this one. `suits`: it could, or that
+ * is not known before something is printed. */
 static void time_together(struct machine *m, const struct batch *b, bool ready, bool suits) {
   if (ready && !suits) return;
   begin_timing(m);
@@ -402,10 +411,11 @@ enum procedure_call procedure_call(struct machine *m) {
   const bool ready = procedures_ready(m, p);
   if (atomic_load(&p->stage) >= STAGE_PRINTED) b.procedure = p->all.of[b.function];
   const bool suits = procedure_suits_call(m, &b);
-  if (suits) b.weight = chunk_weight(m, b.function, b.instances, slots);
+  const bool known = atomic_load(&p->stage) >= STAGE_PRINTED;
+  if (suits || !known) b.weight = chunk_weight(m, b.function, b.instances, slots);
   b.time.expected = time_expected(m, &b);
   if (ready && suits && procedure_is_wanted(m, &b)) return procedure_execute(m, &b);
-  if (!m->calls.depth) time_together(m, &b, ready, suits);
+  if (!m->calls.depth) time_together(m, &b, ready, suits || !known);
   return PROCEDURE_NOT;
 }
 

@@ -567,6 +567,41 @@ Test(ways, straight_calls_are_first_for_all_instances_together) {
   often_end(&o);
 }
 
+/* What native code is compared with may have been measured before there was any; what takes
+ * longer than a try may, too. */
+Test(ways, calls_before_the_program_is_printed_are_compared) {
+  struct machine_options options = counted();
+  struct often o;
+  made_entry = NULL;
+  made_straight = false;
+  options.compile = CVL_COMPILE_WHEN_IT_PAYS;
+  table.operation_seconds = 100e-3;
+  table.seconds = 0.5;
+  often_begin(&o, two_sums, options);
+  cr_expect_eq(runs_of_calls(&o, 1), 0);
+  cr_expect_eq(runs_of_calls(&o, 1), 1, "native code is tried");
+  cr_expect_eq(runs_of_calls(&o, 14), 0);
+  often_end(&o);
+}
+
+/* The other way may have been measured at a bad time: it is looked at again if it is near. */
+Test(ways, long_calls_are_looked_at_again_if_the_other_way_is_near) {
+  struct machine_options options = counted();
+  struct often o;
+  made_entry = NULL;
+  made_straight = false;
+  options.compile = CVL_COMPILE_WHEN_IT_PAYS;
+  table.operation_seconds = 100e-3;
+  table.seconds = 50e-3;
+  often_begin(&o, two_sums, options);
+  cr_expect_eq(runs_of_calls(&o, 1), 0);
+  cr_expect_eq(runs_of_calls(&o, 15), 15);
+  table.operation_seconds = 10e-3;
+  cr_expect_eq(runs_of_calls(&o, 1), 0, "it is better now");
+  cr_expect_eq(runs_of_calls(&o, 10), 0);
+  often_end(&o);
+}
+
 /* A process that stops early says what it has spent; one that comes later begins to compile. */
 Test(ways, what_earlier_processes_have_spent_counts) {
   struct machine_options options = counted();
