@@ -567,18 +567,23 @@ Test(ways, straight_calls_are_first_for_all_instances_together) {
   often_end(&o);
 }
 
-/* What native code is compared with may have been measured before there was any; what takes
- * longer than a try may, too. */
-Test(ways, calls_before_the_program_is_printed_are_compared) {
+/* Batch calls of two operations that take 0.1 s each, or native code that takes so long. */
+static void long_calls_begin(struct often *o, double native_seconds) {
   struct machine_options options = counted();
-  struct often o;
   made_entry = NULL;
   made_straight = false;
   options.compile = CVL_COMPILE_WHEN_IT_PAYS;
   table.operation_seconds = 100e-3;
-  table.seconds = 0.5;
-  often_begin(&o, two_sums, options);
-  cr_expect_eq(runs_of_calls(&o, 1), 0);
+  table.seconds = native_seconds;
+  often_begin(o, two_sums, options);
+  cr_expect_eq(runs_of_calls(o, 1), 0, "nothing is printed before the first call");
+}
+
+/* What native code is compared with may have been measured before there was any; what takes
+ * longer than a try may, too. */
+Test(ways, calls_before_the_program_is_printed_are_compared) {
+  struct often o;
+  long_calls_begin(&o, 0.5);
   cr_expect_eq(runs_of_calls(&o, 1), 1, "native code is tried");
   cr_expect_eq(runs_of_calls(&o, 14), 0);
   often_end(&o);
@@ -586,15 +591,8 @@ Test(ways, calls_before_the_program_is_printed_are_compared) {
 
 /* The other way may have been measured at a bad time: it is looked at again if it is near. */
 Test(ways, long_calls_are_looked_at_again_if_the_other_way_is_near) {
-  struct machine_options options = counted();
   struct often o;
-  made_entry = NULL;
-  made_straight = false;
-  options.compile = CVL_COMPILE_WHEN_IT_PAYS;
-  table.operation_seconds = 100e-3;
-  table.seconds = 50e-3;
-  often_begin(&o, two_sums, options);
-  cr_expect_eq(runs_of_calls(&o, 1), 0);
+  long_calls_begin(&o, 50e-3);
   cr_expect_eq(runs_of_calls(&o, 15), 15);
   table.operation_seconds = 10e-3;
   cr_expect_eq(runs_of_calls(&o, 1), 0, "it is better now");
