@@ -4,7 +4,7 @@
     git clone . FOLDER && cd FOLDER && scripts/stage_coverage.py
 
 builds that clone with --coverage, runs the stages of its release, each with counters of its own, and prints
-for each of them the seconds of processors that it took, how many branches (arcs of gcov) of the product it
+for each of them the seconds of processors that it took, how many branches (the arcs that gcov counts) of the product it
 executed, and how many of these no other stage did, with the rooms and files that have most of them. With
 --table FOLDER it prints the table of an earlier run, whose counters are there. What a sanitizer finds is not in
 it: those stages execute the same, and look at more.

@@ -201,7 +201,7 @@ def threads():
 def pages():
     """Documents that run, and the tests of what runs tests and benchmarks."""
     yield Stage("the runner of stages", "scripts/tests/test_stage_runner.py"
-                " && scripts/tests/test_source_files.py && scripts/tests/test_purposes.py && scripts/tests/test_cached_compiler.py && scripts/tests/test_fresh.py"
+                " && scripts/tests/test_source_files.py && scripts/tests/test_purposes.py && scripts/tests/test_cached_compiler.py && scripts/tests/test_stage_coverage.py && scripts/tests/test_fresh.py"
                 " && scripts/tests/test_gpu_call.py && scripts/tests/test_changed.py")
     yield Stage("a build folder takes up what is installed later", "scripts/tests/test_build_folder.py")
     yield Stage("the laboratory: PTX, ptxas, barriers, counts", "lab/tests/run.py")
