@@ -3,11 +3,11 @@
 
     git clone . FOLDER && cd FOLDER && scripts/stage_coverage.py
 
-builds that clone with --coverage, runs the stages of its release, each with counters of its own, and prints
-for each of them the seconds of processors that it took, how many branches (the arcs that gcov counts) of the product it
-executed, and how many of these no other stage did, with the rooms and files that have most of them. With
---table FOLDER it prints the table of an earlier run, whose counters are there. What a sanitizer finds is not in
-it: those stages execute the same, and look at more.
+builds that clone with --coverage, and runs the stages of its release, each with counters of its own. It prints
+for each of them the seconds of processors that it took, how many branches of the product it executed (the arcs
+that gcov counts), and how many of these no other stage did, with the files that have most of them. With --table
+it prints the table of the last run. What a sanitizer finds is not in it: those stages execute the same, and look
+at more.
 
 The counters are read as libgcov of GCC 12 writes them (gcov-io.h: FUNCTION and COUNTER_ARCS records). A function
 that is compiled into several libraries is one.
