@@ -18,7 +18,7 @@ from timing import execute
 
 SIZES = ("small", "middle", "large")
 # The ways that are compared: options of nesl, and of the package for Python.
-WAYS = {"default": {}, "uncut": {"chunks": "off"}, "one thread": {"threads": "1"}}
+WAYS = {"default": {}, "uncut": {"chunks": "off"}, "one thread": {"threads": "1"}, "together": {"procedures": "off"}}
 ENVIRONMENT = {"RAVEL_TUNING": os.environ.get("RAVEL_TUNING") or "off"}
 LIMIT = 300.0   # seconds of a process
 

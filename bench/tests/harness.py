@@ -211,15 +211,15 @@ class FakeProgram:
 class Cliffs(unittest.TestCase):
     OPTIONS = argparse.Namespace(build=Path("build"), rounds=3)
 
-    def found(self, default, uncut=(0.01,), thread=(0.01,)):
-        program = FakeProgram(**{"default": default, "uncut": uncut, "one thread": thread})
+    def found(self, default, uncut=(0.01,), thread=(0.01,), together=(0.01,)):
+        program = FakeProgram(**{"default": default, "uncut": uncut, "one thread": thread, "together": together})
         with contextlib.redirect_stdout(io.StringIO()):
             return cliffs.measured(program, "small", self.OPTIONS), program
 
     def test_turns_rotate(self):
         found, program = self.found([0.01])
         self.assertFalse(found.suspect() or found.again)
-        self.assertEqual([program.turns[k] for k in (0, 3, 6)], list(cliffs.WAYS))
+        self.assertEqual([program.turns[k] for k in (0, 4, 8)], list(cliffs.WAYS)[:3])
 
     def test_above_its_bound(self):
         found, _ = self.found([0.0125])
@@ -238,6 +238,9 @@ class Cliffs(unittest.TestCase):
 
     def test_one_thread_counts(self):
         self.assertTrue(self.found([0.01], [0.01], [0.008])[0].suspect())
+
+    def test_native_code_may_be_a_cliff(self):
+        self.assertTrue(self.found([0.01], together=[0.008])[0].suspect())
 
     def test_an_obvious_one_is_not_measured_again(self):
         found, _ = self.found([2.0], [0.5], [0.5])
