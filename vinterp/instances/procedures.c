@@ -371,13 +371,13 @@ static enum procedure_call procedure_execute(struct machine *m, const struct bat
 }
 
 /* The call, the outermost one, is executed for all instances together. If native code could
- * have executed it, neither does it execute calls within this one. `suits`: it could, or that
- * is not known before something is printed. */
-static void time_together(struct machine *m, const struct batch *b, bool ready, bool suits) {
-  if (ready && !suits) return;
+ * have executed it, neither does it execute calls within this one. `compared`: it could, or
+ * that is not known before something is printed. */
+static void time_together(struct machine *m, const struct batch *b, bool ready, bool compared) {
+  if (ready && !compared) return;
   begin_timing(m);
   m->calls.together = ready;
-  m->calls.compared = suits;
+  m->calls.compared = compared;
   m->calls.function = b->function;
   m->calls.weight = b->weight;
 }
@@ -411,11 +411,11 @@ enum procedure_call procedure_call(struct machine *m) {
   const bool ready = procedures_ready(m, p);
   if (atomic_load(&p->stage) >= STAGE_PRINTED) b.procedure = p->all.of[b.function];
   const bool suits = procedure_suits_call(m, &b);
-  const bool known = atomic_load(&p->stage) >= STAGE_PRINTED;
-  if (suits || !known) b.weight = chunk_weight(m, b.function, b.instances, slots);
+  const bool compared = suits || atomic_load(&p->stage) < STAGE_PRINTED;
+  if (compared) b.weight = chunk_weight(m, b.function, b.instances, slots);
   b.time.expected = time_expected(m, &b);
   if (ready && suits && procedure_is_wanted(m, &b)) return procedure_execute(m, &b);
-  if (!m->calls.depth) time_together(m, &b, ready, suits || !known);
+  if (!m->calls.depth) time_together(m, &b, ready, compared);
   return PROCEDURE_NOT;
 }
 
