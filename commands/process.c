@@ -75,31 +75,30 @@ static struct {
   const char *backend;
   process_share *share;
   double patience; /* seconds behind the limit of time */
+  int alarms;      /* behind a signal */
   int errors;
-  char message[160];
+  char late[160], interrupted[160];
 } rank = {.errors = STDERR_FILENO};
 
 /* Ends the process, and so its job: the others have not come to a step where all end. */
-static void abort_job(int status) {
+static void abort_job(const char *message, int status) {
   temporaries_unlink(&temporaries);
-  if (status == STATUS_FAILED) {
-    const ssize_t ignored = write(rank.errors, rank.message, strlen(rank.message));
-    (void)ignored;
-  }
+  const ssize_t ignored = write(rank.errors, message, strlen(message));
+  (void)ignored;
   _exit(status);
 }
 
 /* Ends the process if it does not end by itself soon after SIGTERM or SIGHUP, and a rank that
  * waits for others after any signal, or when the limit of time is over. */
 static void on_alarm(int number) {
-  enum { PATIENCE = 50, OF_RANK = 20 }; /* alarms: a second; less than mpirun has */
+  enum { PATIENCE = 50 }; /* alarms: a second */
   (void)number;
-  if (rank.is && stop_overdue(&stop, rank.patience)) abort_job(STATUS_FAILED);
+  if (rank.is && stop_overdue(&stop, rank.patience)) abort_job(rank.late, STATUS_FAILED);
   if (signals.asked == 0) return;
   signals.alarms++;
-  if (signals.alarms <= (rank.is ? OF_RANK : PATIENCE)) return;
+  if (signals.alarms <= (rank.is ? rank.alarms : PATIENCE)) return;
   if (signals.asked != SIGINT) end_by(signals.asked);
-  if (rank.is) abort_job(STATUS_INTERRUPTED);
+  if (rank.is) abort_job(rank.interrupted, STATUS_INTERRUPTED);
 }
 
 static void on_growth(int number) {
@@ -201,15 +200,19 @@ static void catch_signals(void) {
 }
 
 /* Written before it is needed: handlers of signals may not. */
-static void prepare_message(double seconds) {
-  snprintf(rank.message, sizeof rank.message,
+static void prepare_messages(double seconds) {
+  const unsigned number = job_of_process().rank;
+  snprintf(rank.late, sizeof rank.late,
            "ravel: error: the time limit of %g seconds is over, and rank %u has not come to a "
            "step where all ranks end\n",
-           seconds, job_of_process().rank);
+           seconds, number);
+  snprintf(rank.interrupted, sizeof rank.interrupted,
+           "ravel: error: interrupted; rank %u has not come to a step where all ranks end\n",
+           number);
 }
 
 void process_limit(double seconds) {
-  if (rank.is) prepare_message(seconds);
+  if (rank.is) prepare_messages(seconds);
   stop_begin(&stop, seconds);
   if (!signals.asked) wake_from(seconds > 0 ? seconds : 0);
 }
@@ -357,7 +360,9 @@ static void silence_ranks(int argc, char **argv) {
       !backend || strncmp(backend, "mpi", 3) == 0 || strcmp(backend, "auto") == 0;
   rank.is = job_of_process().count > 1 && together;
   rank.backend = !backend || strcmp(backend, "auto") == 0 ? "mpi" : backend;
-  rank.patience = process_follows() ? 4 : 2; /* seconds: more than any operation takes */
+  rank.patience = process_follows() ? 4 : 2;  /* seconds: more than any operation takes */
+  rank.alarms = process_follows() ? 200 : 20; /* four seconds; 0.4, less than mpirun has */
+  prepare_messages(0);
   if (!process_follows()) return;
   const int nowhere = open("/dev/null", O_WRONLY | O_CLOEXEC), errors = dup(STDERR_FILENO);
   if (nowhere < 0 || errors < 0) return;
