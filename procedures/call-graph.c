@@ -13,6 +13,7 @@ enum visit { NOT_VISITED, BEING_VISITED, VISITED };
 struct repeating {
   struct arena *arena;
   const struct ir_program *program;
+  bool lifted;     /* calls of lifted functions lead to these, not to their procedures */
   uint8_t *visits; /* of every function: enum visit */
   bool *repeats;
 };
@@ -24,21 +25,31 @@ static bool function_repeats(struct repeating *s, uint32_t f) {
   s->visits[f] = BEING_VISITED;
   for (struct ir_walk w = ir_walk(s->arena, s->program->functions[f].body);
        ir_next_binding(&w);) {
-    if (w.x->form == IR_CALL && function_repeats(s, callee_of(s->program, w.x)))
-      s->repeats[f] = true;
+    if (w.x->form != IR_CALL) continue;
+    const uint32_t callee = s->lifted ? w.x->as.callee : callee_of(s->program, w.x);
+    if (function_repeats(s, callee)) s->repeats[f] = true;
   }
   s->visits[f] = VISITED;
   return s->repeats[f];
 }
 
-const bool *find_repeating(struct arena *arena, const struct ir_program *program,
-                           const bool *wanted) {
+static const bool *find_repeating(struct arena *arena, const struct ir_program *program,
+                                  const bool *wanted, bool lifted) {
   const uint32_t count = program->function_count;
-  struct repeating s = {arena, program, arena_alloc(arena, count + 1),
+  struct repeating s = {arena, program, lifted, arena_alloc(arena, count + 1),
                         arena_alloc(arena, count + 1)};
   for (uint32_t f = 0; f < count; f++)
-    if (wanted[f]) function_repeats(&s, f);
+    if (!wanted || wanted[f]) function_repeats(&s, f);
   return s.repeats;
+}
+
+const bool *find_repeating_procedures(struct arena *arena, const struct ir_program *program,
+                                      const bool *wanted) {
+  return find_repeating(arena, program, wanted, false);
+}
+
+const bool *find_repeating_lifted(struct arena *arena, const struct ir_program *program) {
+  return find_repeating(arena, program, NULL, true);
 }
 
 /* ---- callers ---- */

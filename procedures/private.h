@@ -103,9 +103,11 @@ struct function_text {
 
 /* The function that a call executes: the procedure, of a lifted one; or IR_NO_PROCEDURE. */
 uint32_t callee_of(const struct ir_program *, const struct ir_binding *);
-/* Returns, of every wanted function, whether it leads to a function that calls may lead to
- * again. */
-const bool *find_repeating(struct arena *, const struct ir_program *, const bool *wanted);
+/* Return, of every function, whether calls lead to a function that they may lead to again: of
+ * the wanted ones, where procedures call procedures; where lifted functions call each other. */
+const bool *find_repeating_procedures(struct arena *, const struct ir_program *,
+                                      const bool *wanted);
+const bool *find_repeating_lifted(struct arena *, const struct ir_program *);
 /* Marks the wanted functions that lead to marked ones. */
 void mark_callers(struct arena *, const struct ir_program *, const bool *wanted, bool *marks);
 

@@ -91,10 +91,11 @@ static void choose(struct choosing *x) {
 
 static const bool *find_straight(const struct procedures_text *t) {
   const uint32_t count = t->program->function_count;
+  const bool *repeats = find_repeating_lifted(t->arena, t->program);
   bool *straight = arena_alloc(t->arena, count + 1);
   for (uint32_t f = 0; f < count; f++) {
     const uint32_t p = ir_procedure(&t->program->functions[f]);
-    straight[f] = p != IR_NO_PROCEDURE && t->printed[p] && !t->repeats[p];
+    straight[f] = p != IR_NO_PROCEDURE && t->printed[p] && !repeats[f];
   }
   return straight;
 }
@@ -260,7 +261,7 @@ bool procedures_make(struct arena *arena, const struct ir_program *program,
   struct procedures_text t = {.arena = arena, .program = program, .printed = choosing.wanted};
   if (!some_of(t.printed, count)) return false;
   t.forms = find_forms(arena, program, t.printed);
-  t.repeats = find_repeating(arena, program, t.printed);
+  t.repeats = find_repeating_procedures(arena, program, t.printed);
   t.shares = arena_alloc(arena, count + 1);
   make_text(&t, out);
   mark_callers(t.arena, program, t.printed, t.shares);

@@ -12,8 +12,9 @@ struct procedures {
   const struct cvl_procedure **of; /* of every function: its procedure, or NULL */
   /* The entry function for its arguments, which are SHARED, as one instance; or NULL. */
   const struct cvl_procedure *entry;
-  /* Of every function: its procedure does not call itself, not even through others, and has no
-   * loop. Then all instances at once are about as fast, or faster. NULL: none is so. */
+  /* Of every function that has a procedure: all instances together neither call themselves,
+   * not even through others, nor have a loop but in a superoperator. Then that is about as
+   * fast, or faster. NULL: none is so. */
   const bool *straight;
 };
 

@@ -50,6 +50,10 @@ bool compile_when_it_pays(const struct compile_cache *c) {
   return c->when_it_pays;
 }
 
+bool compile_has_found(const struct compile_cache *c) {
+  return atomic_load(&c->has_found);
+}
+
 void compile_cache_free(struct compile_cache *c) {
   if (!c) return;
   if (c->directory >= 0) close(c->directory);

@@ -116,6 +116,7 @@ void compile_load_from(struct compiled_code *code, const char *file) {
   }
   code->library = library;
   code->state = READY;
+  atomic_store(&code->cache->has_found, true);
   if (code->spent_before > 0) cache_remove(code->cache->directory, spent_name(code).at);
   snprintf(code->from, sizeof code->from, "%s", file);
 }

@@ -39,6 +39,7 @@ struct compile_cache {
   struct widths widths;
   bool compiles; /* whether other codes are compiled */
   bool waits, when_it_pays;
+  _Atomic bool has_found; /* a code that is ready */
   struct compilation compilations[MOST_AT_ONCE];
   size_t unasked; /* bytes of the texts that are compiled without a question */
   struct compiler compiler;

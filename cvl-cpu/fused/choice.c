@@ -6,9 +6,11 @@
 #include "cvl-cpu/compile/compile.h"
 #include "cvl-cpu/fused/compiled.h"
 
-/* Writing the text of a superoperator and looking it up takes most of a millisecond; compiling
- * it takes some tenths of a second, on a processor that would mostly be idle. */
-static const double look_after = 2e-3, compile_after = 100e-3; /* seconds */
+/* Writing the text of a superoperator and looking it up takes most of a millisecond: it pays
+ * sooner where others of the program were found. Compiling it takes some tenths of a second, on
+ * a processor that would mostly be idle. */
+static const double look_after = 2e-3, look_sooner = 0.5e-3,
+                    compile_after = 100e-3; /* seconds */
 /* A trial is long enough to compare after TRY_RUNS runs of try_for seconds, or after try_once.
  * Its first run does not count unless it takes try_once: code that was just loaded, and memory
  * that nobody has written yet, may take several times as long. */
@@ -26,8 +28,9 @@ static const double overhead_of_run = 1000;
 static const double brief_run = 20e-6; /* seconds */
 enum { TIMED_OF = 8 };
 
-/* The way that won the first trials stays for this multiple of the trials' time. */
-static const double rest_after_trials = 16;
+/* Compiled code is used for so many seconds before the first trial, since it is the faster way
+ * as a rule. The way that won the first trials stays for this multiple of their time. */
+static const double rest_at_first = 30e-3, rest_after_trials = 16;
 
 static void choice_settle(struct fused_choice *choice, bool compiled, double rest) {
   choice->stage = CHOICE_SETTLED;
@@ -44,8 +47,9 @@ static bool tried(const struct fused_trial *t) {
 static void try_next(struct fused_choice *choice) {
   const struct fused_trial *e = &choice->evaluated, *n = &choice->compiled;
   if (tried(e) && tried(n)) {
-    const double rest =
-        choice->rest > 0 ? 2 * choice->rest : rest_after_trials * (e->seconds + n->seconds);
+    const double rest = choice->rest > rest_at_first
+                            ? 2 * choice->rest
+                            : rest_after_trials * (e->seconds + n->seconds);
     choice_settle(choice, n->seconds * e->work < e->seconds * n->work, rest);
   } else {
     choice->use_compiled = tried(e) || (!tried(n) && !choice->use_compiled);
@@ -97,13 +101,14 @@ bool fused_choose(struct cvl_kernel *k) {
   struct fused_choice *choice = &k->choice;
   const double spent = choice->evaluated.seconds;
   const double soon = seconds_of_node * (double)k->run.n * k->op->node_count;
-  if (choice->stage == CHOICE_WATCHED && spent + soon >= look_after) {
+  const double pays = compile_has_found(k->c->compile_cache) ? look_sooner : look_after;
+  if (choice->stage == CHOICE_WATCHED && spent + soon >= pays) {
     k->compiled = fused_compiled_new(k, !k->general);
     choice->stage = CHOICE_MISSING;
     if (!k->compiled) {
       choice_settle(choice, false, INFINITY);
     } else if (fused_compiled_cached(k->compiled) && fused_compiled_ready(k->compiled)) {
-      begin_trial(choice);
+      choice_settle(choice, true, rest_at_first);
     }
   }
   if (choice->stage == CHOICE_MISSING &&
@@ -111,7 +116,7 @@ bool fused_choose(struct cvl_kernel *k) {
     choice->stage = CHOICE_STARTED;
   if (choice->stage == CHOICE_STARTED) {
     if (fused_compiled_ready(k->compiled)) {
-      begin_trial(choice);
+      choice_settle(choice, true, rest_at_first);
     } else if (fused_compiled_failed(k->compiled)) {
       choice_settle(choice, false, INFINITY);
     }

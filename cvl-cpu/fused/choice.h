@@ -6,10 +6,10 @@
  * that pays. How often one will run is unknown. Compiling it once evaluation has cost as much
  * as compilation would never costs more than twice the optimum (the rent-or-buy problem:
  * Karlin, Manasse, Rudolph and Sleator, "Competitive snoopy caching", 1988). So is what is owed
- * for the evaluation of many short processes. Compiled code need
- * not be faster, so both ways alternate for a few runs, and the faster one stays. A few runs
- * may mislead (the machine was busy, the data changed), so the trial is repeated after many
- * times its duration, each time after twice as long as before.
+ * for the evaluation of many short processes. Compiled code is used as soon as it is there, and
+ * need not be faster: after a while both ways alternate for a few runs, and the faster one
+ * stays. A few runs may mislead (the machine was busy, the data changed), so the trial is
+ * repeated after many times its duration, each time after twice as long as before.
  */
 #ifndef RAVEL_CPU_FUSED_CHOICE_H
 #define RAVEL_CPU_FUSED_CHOICE_H

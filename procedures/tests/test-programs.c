@@ -415,6 +415,29 @@ Test(programs, that_do_not_end_give_up) {
   clean(&b);
 }
 
+/* ---- what repeats nothing ---- */
+
+/* Whether a lifted function whose procedure calls itself is straight. */
+static bool is_straight(const char *name, const char *text) {
+  struct loaded_example x;
+  load_example(&x, &(struct example){.name = name, .text = text},
+               (struct widths){CVL_I64, CVL_F64});
+  const bool is = x.procedures.straight[x.lifted];
+  unload_example(&x);
+  return is;
+}
+
+#define CALLS_ITSELF "fun P (v0: INT) -> (INT)\nv1: INT = call P v0\nyield v1\nend\n"
+
+Test(programs, a_loop_within_a_superoperator_is_straight) {
+  cr_expect(is_straight("all together are one operation",
+                        CALLS_ITSELF LIFTED("v1: INT", "INT", "shared each -> each",
+                                            "v2 = + INT v1 v1\nyield v2\n")));
+  cr_expect(!is_straight("all together call themselves",
+                         CALLS_ITSELF LIFTED("v1: INT", "INT", "shared each -> each",
+                                             "v2: INT = call F v0 v1\nyield v2\n")));
+}
+
 /* ---- the trees ---- */
 
 #define TREES(sizes)                                                                           \

@@ -251,6 +251,11 @@ static bool may_compare(const struct machine *m) {
   return m->calls.depth == 0 && m->chunks.count == 0;
 }
 
+static unsigned way_of_less(const struct procedure_way *ways, unsigned usual) {
+  const unsigned other = PROCEDURE_WAYS - 1 - usual;
+  return ways[usual].each <= ways[other].each ? usual : other;
+}
+
 /* The way that is better, as far as known; now and then the other. */
 static unsigned better_way(struct machine *m, const struct batch *b, unsigned usual) {
   struct chunk_need *need = &m->needs[b->function];
@@ -261,7 +266,7 @@ static unsigned better_way(struct machine *m, const struct batch *b, unsigned us
   if (ways[other].calls == 0)
     return ways[usual].calls >= CALLS_BEFORE && (quick || limited) && may_compare(m) ? other
                                                                                      : usual;
-  const unsigned best = ways[usual].each <= ways[other].each ? usual : other;
+  const unsigned best = way_of_less(ways, usual);
   const bool again = ++need->choices >= CHOICES_BEFORE && is_power_of_two(need->choices);
   const bool near =
       best == PROCEDURE_APART && ways[PROCEDURE_TOGETHER].each <= try_slower * ways[best].each;
@@ -414,7 +419,8 @@ enum procedure_call procedure_call(struct machine *m) {
   const bool compared = suits || atomic_load(&p->stage) < STAGE_PRINTED;
   if (compared) b.weight = chunk_weight(m, b.function, b.instances, slots);
   b.time.expected = time_expected(m, &b);
-  if (ready && suits && procedure_is_wanted(m, &b)) return procedure_execute(m, &b);
+  if (ready && suits && !m->calls.run_together && procedure_is_wanted(m, &b))
+    return procedure_execute(m, &b);
   if (!m->calls.depth) time_together(m, &b, ready, compared);
   return PROCEDURE_NOT;
 }
@@ -447,6 +453,15 @@ static bool entry_is_ready(struct machine *m, const struct batch *b) {
   return procedures_ready(m, p) && p->all.entry;
 }
 
+/* Whether a run that is not native as a whole shall have no native calls either: where native
+ * code is better, but the other way is looked at again, once so and the next time with calls
+ * that choose by themselves. */
+static bool run_is_together(const struct machine *m) {
+  const struct chunk_need *need = &m->needs[m->entry];
+  const bool again = way_of_less(need->ways, PROCEDURE_TOGETHER) == PROCEDURE_APART;
+  return again && need->choices > 0 && __builtin_ctz(need->choices) % 2 == 0;
+}
+
 static bool entry_is_wanted(struct machine *m, struct batch *b) {
   const double together = time_of(m, b, PROCEDURE_TOGETHER), most = entry_slower * together;
   b->time.expected = time_expected(m, b);
@@ -456,7 +471,10 @@ static bool entry_is_wanted(struct machine *m, struct batch *b) {
   }
   b->time.most = most > entry_most ? most : entry_most;
   if (together > entry_try_within && !b->procedure->shares) return false;
-  return !is_at_rest(m, b) && better_way(m, b, PROCEDURE_TOGETHER) == PROCEDURE_APART;
+  if (is_at_rest(m, b)) return false;
+  if (better_way(m, b, PROCEDURE_TOGETHER) == PROCEDURE_APART) return true;
+  m->calls.run_together = run_is_together(m);
+  return false;
 }
 
 /* Moves the results, which are above the slots of the frame, to where a run leaves them. */
@@ -474,6 +492,7 @@ static void entry_deliver(struct machine *m, struct value *slots) {
 
 enum procedure_call procedure_entry_run(struct machine *m) {
   m->calls.arguments = 0;
+  m->calls.run_together = false;
   if (!entry_is_possible(m)) return PROCEDURE_NOT;
   struct value *slots = m->stack + m->frames[0].base;
   struct batch b = {.function = m->entry,

@@ -36,6 +36,7 @@ struct procedure_calls {
   uint32_t function; /* that is called */
   double weight;     /* bytes, as chunk_weight */
   double arguments;  /* of the run: weight_of_arguments; 0 if no native code may execute it */
+  bool run_together; /* no call of the run is native: it is compared with one that is whole */
 };
 
 /* Prepare the machine, and a run. */

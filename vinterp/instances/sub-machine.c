@@ -153,6 +153,7 @@ static bool sub_machine_begin(struct machine *s, struct machine *parent, const s
   chunks_begin_run(s);
   procedure_calls_begin_run(s);
   s->calls.possible = parent->calls.possible;
+  s->calls.run_together = parent->calls.run_together;
   s->calls.spent = procedure_calls_spent(parent);
   if (!machine_reserve(s, &site, (uint64_t)f->slots + f->result_count) ||
       !machine_reserve_frame(s, &site) || !make_cut(s, of)) {
