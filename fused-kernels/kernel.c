@@ -9,12 +9,12 @@
 /* ---- the statements ---- */
 
 static const char *const words[KERNEL_STATEMENTS] = {
-    [KERNEL_CONSTANT] = "constant", [KERNEL_LOAD] = "load",      [KERNEL_SPREAD] = "spread",
-    [KERNEL_OFFSET] = "offset",     [KERNEL_MAP] = "map",        [KERNEL_GATHER] = "gather",
-    [KERNEL_RUN] = "run",           [KERNEL_CHECK] = "check",    [KERNEL_CARRY] = "carry",
-    [KERNEL_WHILE] = "while",       [KERNEL_NEXT] = "next",      [KERNEL_REDUCE] = "reduce",
-    [KERNEL_SCAN] = "scan",         [KERNEL_KEEP] = "keep",      [KERNEL_STORE] = "store",
-    [KERNEL_SCATTER] = "scatter",   [KERNEL_COMBINE] = "combine"};
+    [KERNEL_CONSTANT] = "constant", [KERNEL_LOAD] = "load",     [KERNEL_SPREAD] = "spread",
+    [KERNEL_OFFSET] = "offset",     [KERNEL_MAP] = "map",       [KERNEL_GATHER] = "gather",
+    [KERNEL_CHECK] = "check",       [KERNEL_CARRY] = "carry",   [KERNEL_WHILE] = "while",
+    [KERNEL_NEXT] = "next",         [KERNEL_REDUCE] = "reduce", [KERNEL_SCAN] = "scan",
+    [KERNEL_KEEP] = "keep",         [KERNEL_STORE] = "store",   [KERNEL_SCATTER] = "scatter",
+    [KERNEL_COMBINE] = "combine"};
 
 const char *kernel_word(enum kernel_statement_kind kind) {
   return words[kind];
@@ -53,12 +53,11 @@ static const struct signature {
   const char *kinds;
   uint8_t least;
 } signatures[KERNEL_STATEMENTS] = {
-    [KERNEL_CONSTANT] = {"", 0}, [KERNEL_LOAD] = {"", 0},     [KERNEL_SPREAD] = {"", 0},
-    [KERNEL_OFFSET] = {"", 0},   [KERNEL_GATHER] = {"ib", 1}, [KERNEL_RUN] = {"i", 1},
-    [KERNEL_CHECK] = {"b", 1},   [KERNEL_CARRY] = {"=", 1},   [KERNEL_WHILE] = {"b", 1},
-    [KERNEL_NEXT] = {"==", 2},   [KERNEL_REDUCE] = {"=", 1},  [KERNEL_SCAN] = {"=", 1},
-    [KERNEL_KEEP] = {"=b", 2},   [KERNEL_STORE] = {"=", 1},   [KERNEL_SCATTER] = {"=ib", 2},
-    [KERNEL_COMBINE] = {"i", 0}};
+    [KERNEL_CONSTANT] = {"", 0}, [KERNEL_LOAD] = {"", 0},       [KERNEL_SPREAD] = {"", 0},
+    [KERNEL_OFFSET] = {"", 0},   [KERNEL_GATHER] = {"ib", 1},   [KERNEL_CHECK] = {"b", 1},
+    [KERNEL_CARRY] = {"=", 1},   [KERNEL_WHILE] = {"b", 1},     [KERNEL_NEXT] = {"==", 2},
+    [KERNEL_REDUCE] = {"=", 1},  [KERNEL_SCAN] = {"=", 1},      [KERNEL_KEEP] = {"=b", 2},
+    [KERNEL_STORE] = {"=", 1},   [KERNEL_SCATTER] = {"=ib", 2}, [KERNEL_COMBINE] = {"i", 0}};
 
 static struct signature signature_of(const struct kernel_statement *s) {
   if (s->kind != KERNEL_MAP) return signatures[s->kind];
@@ -103,8 +102,8 @@ static bool has_type(const struct ruling *r, uint32_t param, uint8_t type) {
 
 static const char *param_fault(const struct ruling *r, uint32_t k) {
   const struct kernel_statement *s = &r->k->statements[k];
-  const bool reads = s->kind == KERNEL_LOAD || s->kind == KERNEL_SPREAD ||
-                     s->kind == KERNEL_GATHER || s->kind == KERNEL_RUN;
+  const bool reads =
+      s->kind == KERNEL_LOAD || s->kind == KERNEL_SPREAD || s->kind == KERNEL_GATHER;
   const bool may_read = reads || (s->kind == KERNEL_SCATTER && s->param != SUPEROP_NONE);
   if (may_read ? !has_type(r, s->param, s->type) : s->param != SUPEROP_NONE)
     return broken(r, k, "it reads no parameter of its type");
@@ -195,7 +194,7 @@ static const char *statement_fault(struct ruling *r, uint32_t k) {
   if (!why) why = output_fault(r, k);
   if (why) return why;
   if ((s->value != SUPEROP_NONE) !=
-      (s->kind <= KERNEL_RUN || s->kind == KERNEL_CARRY || s->kind == KERNEL_NEXT))
+      (s->kind <= KERNEL_GATHER || s->kind == KERNEL_CARRY || s->kind == KERNEL_NEXT))
     return broken(r, k, "it defines no value, or should define none");
   if (s->value == SUPEROP_NONE) return NULL;
   if (s->value >= r->k->values || r->defined[s->value] || r->k->types[s->value] != s->type)
@@ -334,7 +333,8 @@ static void print_statement(const struct kernel *k, const struct kernel_statemen
   if (s->param != SUPEROP_NONE) fprintf(out, " %u", s->param);
   for (unsigned i = 0; i < s->count; i++) fprintf(out, " %%%u", s->operands[i]);
   print_segments(s, out);
-  if (s->run) fputs(" run", out);
+  if (s->stride) fprintf(out, " stride %d", s->stride);
+  if (s->turns) fputs(" turns", out);
   if (s->checked) fputs(" checked", out);
   if (s->output != SUPEROP_NONE) print_output(k->op, s->output, " -> ", out);
   if (s->kind == KERNEL_KEEP) print_output(k->op, s->output + 1, ", segments -> ", out);

@@ -36,8 +36,6 @@ enum kernel_statement_kind {
   KERNEL_MAP,      /* value = op of the operands */
   KERNEL_GATHER, /* value = element operands[0] of param, within the segment under near and far;
                     with a second operand, a BOOL: 0 where it is F */
-  KERNEL_RUN,    /* value = element operands[0] + OFFSET of param, within the segment under near
-                    and far; operands[0] is the same in a segment under near */
   KERNEL_CHECK,  /* operands[0] is T */
   KERNEL_CARRY,  /* value = operands[0] at first, then what NEXT says */
   KERNEL_WHILE,  /* ends the loop where operands[0] is F */
@@ -62,8 +60,13 @@ struct kernel_statement {
   uint8_t type;  /* enum superop_kind of its value, or of what it writes */
   uint8_t word;  /* enum type_word, of op */
   uint8_t count; /* of operands */
-  bool run;      /* SCATTER: operands[1] is where the segment's run begins: RUN */
-  bool checked;  /* MAP, GATHER, RUN, SCATTER: its condition is not known to hold */
+  bool checked;  /* MAP, GATHER, SCATTER: its condition is not known to hold */
+  /* kernel_find_strides: */
+  int8_t stride; /* GATHER, SCATTER: what the index grows by from one position to the next in a
+                    segment under near, 1 or -1; 0: not known. MAP that turns: 1 if operands[0]
+                    counts up, -1 if operands[1] does */
+  bool turns;    /* GATHER: but in a piece only. MAP: a piece ends where its value changes */
+  bool starts;   /* a piece needs the value at its first position */
   uint16_t op;   /* enum opcode: of MAP, REDUCE, SCAN, SCATTER */
   uint32_t operands[KERNEL_OPERANDS]; /* values */
   uint32_t value;                     /* that it defines; SUPEROP_NONE */
@@ -88,10 +91,11 @@ struct kernel {
 
 /* Makes the kernel of a completed superoperator that has no copies. Memory is the arena's. */
 struct kernel *kernel_lower(struct arena *, const struct superop *);
-/* Makes gathers and scatters whose index counts up by one in each segment runs: what is read or
- * written is contiguous, and its range can be checked once for a segment (runs.c). one, or NULL:
- * of every parameter, whether it is a descriptor of one segment. */
-void kernel_find_runs(struct arena *, struct kernel *, const bool *one);
+/* Finds the strides of gathers and scatters: what is read or written is contiguous, and its
+ * range can be checked once for a segment, or for each *piece* of one, in which no comparison
+ * that the index depends on changes (strides.c). one, or NULL: of every parameter, whether it
+ * is a descriptor of one segment. */
+void kernel_find_strides(struct arena *, struct kernel *, const bool *one);
 /* Returns the first rule of this file that a kernel breaks, as a sentence without full stop, in
  * the arena; NULL if it keeps all. */
 const char *kernel_fault(struct arena *, const struct kernel *);

@@ -1,7 +1,4 @@
-/* kernel-gathers.c - elements that are read by an index. An index that counts up is a run: it
- * is an address, which is checked before the loop, unless its segments are not those of the
- * loop.
- */
+/* kernel-gathers.c - elements that are read by an index. */
 #include "procedures/kernel-text.h"
 
 /* Writes atV, the number of the element that is read. Where a check has failed the index may be
@@ -79,59 +76,13 @@ static void print_indexed(const struct kernel_text *x, const struct kernel_state
 
 void print_gather(const struct kernel_text *x, uint32_t k) {
   const struct kernel_statement *s = &x->k->statements[k];
-  if (is_by_masks(x, s))
+  if (is_pointed(x, s))
+    put_with(x->out, statement_type(s),
+             s->stride > 0 ? "const $w v$0 = wi$0[i];\n"
+                           : "const $w v$0 = wi$0[-(int64_t)i];\n",
+             s->value);
+  else if (is_by_masks(x, s))
     print_by_masks(x, s);
   else
     print_indexed(x, s, numbered("(uint64_t)v", s->operands[0]));
-}
-
-/* ---- runs ---- */
-
-void print_run(const struct kernel_text *x, uint32_t k) {
-  const struct kernel_statement *s = &x->k->statements[k];
-  if (is_pointed(x, s)) {
-    put_with(x->out, statement_type(s), "const $w v$0 = wi$0[i];\n", s->value);
-    return;
-  }
-  put_with(x->out, position(x), "const uint64_t run$0 = (uint64_t)v$1 + $w", s->value,
-           s->operands[0]);
-  put_begin(x, s->near);
-  fputs(";\n", x->out);
-  print_indexed(x, s, numbered("run", s->value));
-}
-
-/* The run of an empty segment is not looked at. */
-static void require_run(const struct kernel_text *x, const struct kernel_statement *s,
-                        uint32_t start) {
-  if (!s->checked) return;
-  fputs("const uint64_t extent = ", x->out);
-  put_extent(x, s);
-  put(x->out,
-      ";\nif ((uint64_t)v$0 >= extent || end - begin > extent - (uint64_t)v$0) return 0;\n",
-      start);
-}
-
-/* Writes the address of a run, by position: wiV, from which it is read, or woR, to which it is
- * written. */
-static void point_run(const struct kernel_text *x, const struct kernel_statement *s) {
-  const uint32_t start = s->operands[s->run];
-  const struct snippet name = s->run ? numbered("wo", s->output) : numbered("wi", s->value);
-  fprintf(x->out, "%s%s *%s = 0;\nif (begin < end) {\n", s->run ? "" : "const ",
-          statement_type(s), name.text);
-  require_run(x, s, start);
-  fprintf(x->out, "%s = ", name.text);
-  if (s->run)
-    put(x->out, "r$0", s->output);
-  else
-    put_data(x->out, &x->params[s->param]);
-  fputs(" + (", x->out);
-  put_base(x, s);
-  put(x->out, ") + v$0 - (int64_t)begin;\n}\n", start);
-}
-
-void point_runs(const struct kernel_text *x, enum kernel_level level) {
-  for (uint32_t k = 0; k < x->k->count; k++) {
-    const struct kernel_statement *s = &x->k->statements[k];
-    if (is_pointed(x, s) && level_of_near(x, s->near) == level) point_run(x, s);
-  }
 }

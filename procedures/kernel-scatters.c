@@ -35,11 +35,7 @@ static void begin_scatter(const struct kernel_text *x, uint32_t k) {
 
 /* Writes `at`, the number of the element that is written. */
 static void print_index(const struct kernel_text *x, const struct kernel_statement *s) {
-  fputs("const uint64_t index = ", x->out);
-  put_with(x->out, position(x), s->run ? "(uint64_t)v$0 + $w" : "(uint64_t)v$0",
-           s->operands[1]);
-  if (s->run) put_begin(x, s->near);
-  fputs(", at = ", x->out);
+  put(x->out, "const uint64_t index = (uint64_t)v$0, at = ", s->operands[1]);
   put_base(x, s);
   fputs(" + index;\n", x->out);
 }

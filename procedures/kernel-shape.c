@@ -112,6 +112,7 @@ void find_shape(struct kernel_text *x, struct arena *arena) {
   for (uint32_t k = 0; k < x->k->count; k++) {
     const struct kernel_statement *s = &x->k->statements[k];
     x->plain = x->plain && (s->kind < KERNEL_CARRY || s->kind == KERNEL_STORE);
+    x->lanes |= in_lanes(x, s);
     x->blocks |= in_blocks(x, s) || in_lanes(x, s);
   }
   find_levels(x, arena);
@@ -122,14 +123,6 @@ struct kernel_text together_of(const struct kernel_text *x, struct arena *arena)
   together.together = true;
   find_levels(&together, arena);
   return together;
-}
-
-bool is_pointed(const struct kernel_text *x, const struct kernel_statement *s) {
-  if (s->kind != KERNEL_RUN && !s->run) return false;
-  if (s->kind == KERNEL_RUN && param_form(x, s->param) != FORM_VECTOR &&
-      param_form(x, s->param) != FORM_SCALAR)
-    return false;
-  return !x->single && level_of_near(x, s->near) != KERNEL_OF_POSITION;
 }
 
 bool is_cursor(const struct kernel_text *x, uint32_t descriptor) {

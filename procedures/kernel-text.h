@@ -23,7 +23,8 @@ struct kernel_text {
   bool single;   /* there is one position: no loops */
   bool checks;   /* something may fail at positions: `fine` says that nothing has there */
   bool plain;    /* and nothing is combined: what fails returns at once */
-  bool blocks;   /* positions are executed a block at a time */
+  bool blocks;   /* positions are executed a block at a time, */
+  bool lanes;    /* ... and whole rows of one go into the lanes of the tree */
   bool rows;     /* what is printed is executed for whole rows of the tree */
   bool together; /* ... for a segment that is one of every descriptor */
   uint32_t combination; /* the number of its combination */
@@ -48,8 +49,6 @@ bool in_blocks(const struct kernel_text *, const struct kernel_statement *);
 bool is_extreme(const struct kernel_statement *);
 /* Whether its elements go into the lanes of the tree: a sum, or that. */
 bool in_lanes(const struct kernel_text *, const struct kernel_statement *);
-/* Whether a run is checked once, before the loop over the positions of its segment. */
-bool is_pointed(const struct kernel_text *, const struct kernel_statement *);
 /* Descriptors beside `main` whose segments positions are in have a cursor. */
 bool is_cursor(const struct kernel_text *, uint32_t descriptor);
 /* Whether positions do not depend on each other: nothing is written where data say. */
@@ -66,6 +65,23 @@ struct snippet segment(const struct kernel_text *, uint32_t near);
 void put_base(const struct kernel_text *, const struct kernel_statement *);
 void put_extent(const struct kernel_text *, const struct kernel_statement *);
 void put_begin(const struct kernel_text *, uint32_t near);
+
+/* ---- what is read and written side by side: kernel-strides.c ---- */
+
+/* Whether a gather or scatter goes on from an address, which is checked once for the positions
+ * of a segment or piece. */
+bool is_pointed(const struct kernel_text *, const struct kernel_statement *);
+/* Whether segments are executed in pieces (fused-kernels/kernel.h). */
+bool has_pieces(const struct kernel_text *);
+/* Writes the addresses wiV of gathers and woR of scatters, by position: before the loop over
+ * the positions of a segment; and for the piece at i, in a loop over those up to `end`, which
+ * stays open: the piece ends at `piece`. */
+void point_segment(const struct kernel_text *);
+/* Whether the only result of a kernel is what a gather reads side by side: it need not be
+ * copied. Writes where that is. */
+bool is_slice(const struct kernel_text *);
+void point_slice(const struct kernel_text *);
+void begin_piece(const struct kernel_text *, const char *end);
 
 /* ---- statements ---- */
 
@@ -84,10 +100,7 @@ struct kernel_printers {
 /* kernel-values.c */
 kernel_printer print_constant, print_load, print_spread, print_offset, print_map, print_check;
 /* kernel-gathers.c */
-kernel_printer begin_gather, print_gather, print_run;
-/* Writes addresses from which runs are read, or to which they are written, before the loop at
- * this level. */
-void point_runs(const struct kernel_text *, enum kernel_level);
+kernel_printer begin_gather, print_gather;
 /* kernel-rounds.c */
 kernel_printer print_carry, print_while, print_next;
 /* kernel-results.c */

@@ -19,7 +19,6 @@ static const struct kernel_printers constant_printers = {.at_position = print_co
                                     map_printers = {.at_position = print_map},
                                     gather_printers = {.before = begin_gather,
                                                        .at_position = print_gather},
-                                    run_printers = {.at_position = print_run},
                                     check_printers = {.at_position = print_check},
                                     carry_printers = {.at_position = print_carry},
                                     while_printers = {.at_position = print_while},
@@ -29,12 +28,11 @@ static const struct kernel_printers *const printers[KERNEL_STATEMENTS] = {
     [KERNEL_CONSTANT] = &constant_printers, [KERNEL_LOAD] = &load_printers,
     [KERNEL_SPREAD] = &spread_printers,     [KERNEL_OFFSET] = &offset_printers,
     [KERNEL_MAP] = &map_printers,           [KERNEL_GATHER] = &gather_printers,
-    [KERNEL_RUN] = &run_printers,           [KERNEL_CHECK] = &check_printers,
-    [KERNEL_CARRY] = &carry_printers,       [KERNEL_WHILE] = &while_printers,
-    [KERNEL_NEXT] = &next_printers,         [KERNEL_REDUCE] = &reduce_printers,
-    [KERNEL_SCAN] = &scan_printers,         [KERNEL_KEEP] = &keep_printers,
-    [KERNEL_STORE] = &store_printers,       [KERNEL_SCATTER] = &scatter_printers,
-    [KERNEL_COMBINE] = &combine_printers,
+    [KERNEL_CHECK] = &check_printers,       [KERNEL_CARRY] = &carry_printers,
+    [KERNEL_WHILE] = &while_printers,       [KERNEL_NEXT] = &next_printers,
+    [KERNEL_REDUCE] = &reduce_printers,     [KERNEL_SCAN] = &scan_printers,
+    [KERNEL_KEEP] = &keep_printers,         [KERNEL_STORE] = &store_printers,
+    [KERNEL_SCATTER] = &scatter_printers,   [KERNEL_COMBINE] = &combine_printers,
 };
 
 static const struct kernel_printers *printers_of(const struct kernel_text *x, uint32_t k) {
@@ -77,17 +75,12 @@ static void print_position(const struct kernel_text *x) {
 }
 
 static void print_positions(const struct kernel_text *x, const char *end) {
+  const bool pieces = has_pieces(x);
+  if (pieces) begin_piece(x, end);
   if (is_independent(x)) fputs("INDEPENDENT\n", x->out);
-  fprintf(x->out, "for (; i < %s; i++) {\n", end);
+  fprintf(x->out, "for (; i < %s; i++) {\n", pieces ? "piece" : end);
   print_position(x);
-  fputs("}\n", x->out);
-}
-
-static bool has_lanes(const struct kernel_text *x) {
-  for (uint32_t k = 0; k < x->k->count; k++) {
-    if (in_lanes(x, &x->k->statements[k])) return true;
-  }
-  return false;
+  fputs(pieces ? "}\n}\n" : "}\n", x->out);
 }
 
 /* The whole rows of a block, if there are two or more: each lane has its element. */
@@ -110,13 +103,14 @@ static void print_blocks(const struct kernel_text *x) {
   fputs("while (i < end) {\n"
         "const uint64_t from = i, to = end - i < BLOCK ? end : i + BLOCK;\n",
         x->out);
-  if (has_lanes(x)) print_rows(x);
+  if (x->lanes) print_rows(x);
   print_positions(x, "to");
   PRINT_ALL(x, after_block);
   fputs("}\n", x->out);
 }
 
 static void print_segment(const struct kernel_text *x) {
+  point_segment(x);
   PRINT_ALL(x, at_segment);
   if (x->blocks)
     print_blocks(x);
@@ -128,7 +122,6 @@ static void print_segment(const struct kernel_text *x) {
 static void print_whole_segment(const struct kernel_text *x) {
   print_level(x, KERNEL_OF_SEGMENT);
   fputs("if (bad && begin < end) return 0;\nbad = 0;\n", x->out);
-  point_runs(x, KERNEL_OF_SEGMENT);
   print_segment(x);
 }
 
@@ -180,7 +173,6 @@ static void print_loops(const struct kernel_text *x) {
   declare_cursors(x);
   print_level(x, KERNEL_EVERYWHERE);
   fputs("if (bad && n > 0) return 0;\nbad = 0;\n", x->out);
-  point_runs(x, KERNEL_EVERYWHERE);
   if (x->main == SUPEROP_NONE)
     print_segment(x);
   else
@@ -221,8 +213,8 @@ static void print_rules(const struct kernel_text *x) {
 static void require_something(const struct kernel_text *x) {
   for (uint32_t k = 0; k < x->k->count; k++) {
     const struct kernel_statement *s = &x->k->statements[k];
-    if (s->kind == KERNEL_GATHER && s->count == 1 && param_form(x, s->param) != FORM_SCALAR &&
-        param_form(x, s->param) != FORM_SAME)
+    if (s->kind == KERNEL_GATHER && s->count == 1 && !is_pointed(x, s) &&
+        param_form(x, s->param) != FORM_SCALAR && param_form(x, s->param) != FORM_SAME)
       fprintf(x->out, "if (%s == 0 && n > 0) return 0;\n",
               held_length(&x->params[s->param]).text);
   }
@@ -254,6 +246,15 @@ static void print_whole(const struct kernel_text *x) {
   else
     print_loops(x);
   PRINT_ALL(x, after);
+  fputs("if (bad) return 0;\n", x->out);
+}
+
+/* A slice is not copied. */
+static void print_slice(const struct kernel_text *x) {
+  print_sizes(x);
+  print_rules(x);
+  print_level(x, KERNEL_EVERYWHERE);
+  point_slice(x);
   fputs("if (bad) return 0;\n", x->out);
 }
 
@@ -311,7 +312,7 @@ static const struct kernel *lowered(const struct kernel_text *x, struct arena *a
   k->count = count;
   bool *one = arena_alloc(arena, x->op->param_count + 1);
   for (uint32_t p = 0; p < x->op->param_count; p++) one[p] = param_form(x, p) == FORM_ONE;
-  kernel_find_runs(arena, k, one);
+  kernel_find_strides(arena, k, one);
   return k;
 }
 
@@ -352,7 +353,7 @@ static void declare_results(const struct kernel_text *x) {
 }
 
 void print_kernel(struct procedures_text *t, const struct superop *op,
-                  const struct held *params, const struct held *outputs) {
+                  const struct held *params, const struct held *outputs, bool keeps) {
   uint32_t scratch = 0;
   struct kernel_text x = {.op = op,
                           .params = params,
@@ -368,6 +369,8 @@ void print_kernel(struct procedures_text *t, const struct superop *op,
   fputs("{\n", t->out);
   if (x.plain)
     print_plain(&x);
+  else if (!keeps && is_slice(&x))
+    print_slice(&x);
   else if (does_something(&x))
     print_whole(&x);
   else

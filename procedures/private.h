@@ -140,9 +140,10 @@ void print_room(FILE *, const struct held *);
 
 /* ---- kernels: print-kernel.c ---- */
 
-/* Declares the results of a superoperator, outputs in their order, and computes them. */
+/* Declares the results of a superoperator, outputs in their order, and computes them. `keeps`:
+ * a slice of what it is given is copied, too. */
 void print_kernel(struct procedures_text *, const struct superop *, const struct held *params,
-                  const struct held *outputs);
+                  const struct held *outputs, bool keeps);
 /* Writes the function of a superoperator's combination, if it has one, before procedures:
  * kernel-combinations.c. */
 void print_combination_function(struct procedures_text *, uint32_t superop);
@@ -152,7 +153,7 @@ bool may_print_kernel(const struct superop *);
 /* ---- copies: print-copies.c ---- */
 
 /* Does what print_kernel does, for a superoperator of copies. Variables from `free_variable` on
- * are free. `keeps`: a slice of what it is given is copied, too. */
+ * are free. */
 void print_copies(struct procedures_text *, const struct superop *, const struct held *params,
                   const struct held *outputs, uint32_t free_variable, bool keeps);
 bool may_print_copies(struct arena *, const struct superop *);

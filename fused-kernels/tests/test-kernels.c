@@ -28,7 +28,7 @@ static void expect_text(const char *definition, bool runs, const char *wanted) {
   load(&l, definition, wide);
   cr_assert_not_null(l.ops[0], "%s", definition);
   struct kernel *k = kernel_lower(&l.arena, l.ops[0]);
-  if (runs) kernel_find_runs(&l.arena, k, NULL);
+  if (runs) kernel_find_strides(&l.arena, k, NULL);
   const char *why = kernel_fault(&l.arena, k), *found = kernel_text(&l.arena, k);
   cr_expect_null(why, "%s", why);
   if (strcmp(found, wanted) != 0)
@@ -189,11 +189,40 @@ static const struct {
      "  %2 = offset in 3\n"
      "  %3 = * INT %2 %1\n"
      "  %4 = + INT %0 %3\n"
-     "  %5 = run 0 %0 in 3 of 2 checked\n"
-     "  scatter DPERMUTE INT 4 %5 %0 in 3 of 5 run checked -> 0\n"
+     "  %5 = gather 0 %4 in 3 of 2 stride 1 checked\n"
+     "  scatter DPERMUTE INT 4 %5 %4 in 3 of 5 stride 1 checked -> 0\n"
      "  store %5 -> 1\n",
      true},
-    /* no run: the segments of another descriptor, a stride of 2, a start of another segment */
+    /* a rotation and a reversal */
+    {"fused OP0#1 ($0 : INT, $1 : INT, $2 : INT, $3 : SEGDES) =\n"
+     "$4 = (INDEX @ (CONST INT 0) (CONST INT 1) $3) $5 = (DIST INT @ $1 $3)\n"
+     "$6 = (- INT @ $4 $5)\n"
+     "$7 = (SELECT INT @ (<= INT @ $5 $4) $6 (+ INT @ $6 (DIST INT @ $2 $3)))\n"
+     "$8 = (BPERMUTE INT @ $0 $7 $3 $3) $9 = (INDEX @ $2 (CONST INT -1) $3)\n"
+     "$10 = (BPERMUTE INT @ $0 $9 $3 $3) -> $8 $10",
+     "kernel (0 : INT, 1 : INT, 2 : INT, 3 : SEGDES) over total 3\n"
+     "  %0 = constant 0\n"
+     "  %1 = constant 1\n"
+     "  %2 = offset in 3\n"
+     "  %3 = * INT %2 %1\n"
+     "  %4 = + INT %0 %3\n"
+     "  %5 = spread 1 in 3\n"
+     "  %6 = - INT %4 %5\n"
+     "  %7 = <= INT %5 %4 stride -1 turns\n"
+     "  %8 = spread 2 in 3\n"
+     "  %9 = + INT %6 %8\n"
+     "  %10 = SELECT INT %7 %6 %9\n"
+     "  %11 = gather 0 %10 in 3 of 3 stride 1 turns checked\n"
+     "  %12 = spread 2 in 3\n"
+     "  %13 = constant -1\n"
+     "  %14 = offset in 3\n"
+     "  %15 = * INT %14 %13\n"
+     "  %16 = + INT %12 %15\n"
+     "  %17 = gather 0 %16 in 3 of 3 stride -1 checked\n"
+     "  store %11 -> 0\n"
+     "  store %17 -> 1\n",
+     true},
+    /* no stride: the segments of another descriptor, one of 2, a start of another segment */
     {"fused OP0#1 ($0 : INT, $1 : INT, $2 : SEGDES, $3 : SEGDES, $4 : SEGDES) =\n"
      "$5 = (INDEX @ $1 (CONST INT 1) $3) $6 = (BPERMUTE INT @ $0 $5 $2 $4)\n"
      "$7 = (INDEX @ $1 (CONST INT 2) $3) $8 = (BPERMUTE INT @ $0 $7 $2 $3)\n"
@@ -572,7 +601,7 @@ enum { DAMAGES = sizeof damages / sizeof *damages };
 static bool expect_found(struct random *r, const struct superop *op, unsigned number,
                          bool runs) {
   struct kernel *k = kernel_lower(&r->arena, op);
-  if (runs) kernel_find_runs(&r->arena, k, NULL);
+  if (runs) kernel_find_strides(&r->arena, k, NULL);
   const char *why = kernel_fault(&r->arena, k);
   cr_expect_null(why, "superoperator %u: %s", op->number, why);
   if (why) superop_case_print(&r->cases[op->number], stderr);

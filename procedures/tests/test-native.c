@@ -137,6 +137,7 @@ static void trial_lifted(struct arena *arena, const struct subject *x, uint32_t 
                             .returns = true,
                             .param_count = op->param_count + 1,
                             .result_count = op->output_count,
+                            .body = arena_alloc(arena, sizeof(struct ir_block)),
                             .instances = mark,
                             .procedure = number};
 }

@@ -1,0 +1,186 @@
+/* strides.c - a rewrite of kernels: which gathers and scatters read or write elements side by
+ * side. An INDEX of stride 1 or -1, a slice, a reversal have such indices; a sum of what is the
+ * same in a segment and of what counts up has, too. So has a rotation, but where its index
+ * starts anew: that is where a comparison of something that counts up turns.
+ */
+#include "fused-kernels/kernel.h"
+
+/* How a value goes on from one position of a segment to the next. */
+enum pace {
+  PACE_ANY,
+  PACE_SAME,  /* it is the same in a segment, */
+  PACE_STAYS, /* ... but where a comparison turns */
+  PACE_UP,    /* it is one more, but where a comparison turns */
+  PACE_DOWN   /* one less */
+};
+
+/* `near`: of which descriptor the segments are; SUPEROP_NONE: of any. */
+struct going {
+  uint8_t pace;
+  uint32_t near;
+};
+
+struct finding {
+  struct kernel *k;
+  const bool *one;     /* of every parameter: a descriptor of one segment; or NULL */
+  struct going *going; /* of every value */
+  struct kernel_statement **statement; /* that defines it */
+};
+
+static bool moves(struct going g) {
+  return g.pace == PACE_UP || g.pace == PACE_DOWN;
+}
+
+static bool rests(struct going g) {
+  return g.pace == PACE_SAME || g.pace == PACE_STAYS;
+}
+
+static uint8_t opposite(uint8_t pace) {
+  return pace == PACE_UP ? PACE_DOWN : pace == PACE_DOWN ? PACE_UP : pace;
+}
+
+static bool is_constant(const struct finding *x, uint32_t value, int64_t wanted) {
+  const struct kernel_statement *s = x->statement[value];
+  return s->kind == KERNEL_CONSTANT && s->type == SUPEROP_INT &&
+         cvl_int_of(s->constant) == wanted;
+}
+
+/* Whether a statement compares something that counts up with something that rests. */
+static bool turns(const struct finding *x, const struct kernel_statement *s) {
+  if (s->kind != KERNEL_MAP || s->word != TW_INT || s->count != 2) return false;
+  const struct going a = x->going[s->operands[0]], b = x->going[s->operands[1]];
+  switch ((int)s->op) {
+  case OPC_LT:
+  case OPC_LE:
+  case OPC_GT:
+  case OPC_GE:
+  case OPC_EQ:
+  case OPC_NE: return (a.pace == PACE_UP && rests(b)) || (rests(a) && b.pace == PACE_UP);
+  default: return false;
+  }
+}
+
+static uint8_t pace_of_sum(struct going a, struct going b) {
+  if (moves(a) && rests(b)) return a.pace;
+  return rests(a) && moves(b) ? b.pace : PACE_ANY;
+}
+
+static uint8_t pace_of_product(const struct finding *x, const uint32_t *v) {
+  for (int i = 0; i < 2; i++) {
+    const uint8_t pace = x->going[v[1 - i]].pace;
+    if (is_constant(x, v[i], 1)) return pace;
+    if (is_constant(x, v[i], -1)) return opposite(pace);
+  }
+  return PACE_ANY;
+}
+
+static uint8_t pace_of_choice(struct going flag, struct going a, struct going b) {
+  return rests(flag) && a.pace == b.pace ? a.pace : PACE_ANY;
+}
+
+static uint8_t pace_of_map(const struct finding *x, const struct kernel_statement *s) {
+  const uint32_t *v = s->operands;
+  struct going of[KERNEL_OPERANDS] = {{0}};
+  uint8_t most = PACE_SAME;
+  for (unsigned i = 0; i < s->count; i++) {
+    of[i] = x->going[v[i]];
+    if (!rests(of[i])) most = PACE_ANY;
+    if (most == PACE_SAME) most = of[i].pace;
+  }
+  if (most != PACE_ANY) return most;
+  if (turns(x, s)) return PACE_STAYS;
+  if (s->op == OPC_SELECT) return pace_of_choice(of[0], of[1], of[2]);
+  if (s->word != TW_INT) return PACE_ANY;
+  switch ((int)s->op) {
+  case OPC_ADD: return pace_of_sum(of[0], of[1]);
+  case OPC_SUB: of[1].pace = opposite(of[1].pace); return pace_of_sum(of[0], of[1]);
+  case OPC_MUL: return pace_of_product(x, v);
+  default: return PACE_ANY;
+  }
+}
+
+static struct going going_of_map(const struct finding *x, const struct kernel_statement *s) {
+  struct going all = {s->checked ? PACE_ANY : pace_of_map(x, s), SUPEROP_NONE};
+  for (unsigned i = 0; i < s->count; i++) {
+    const uint32_t near = x->going[s->operands[i]].near;
+    if (near == SUPEROP_NONE) continue;
+    if (all.near != SUPEROP_NONE && all.near != near) all.pace = PACE_ANY;
+    all.near = near;
+  }
+  return all;
+}
+
+static struct going going_of(const struct finding *x, const struct kernel_statement *s) {
+  switch ((enum kernel_statement_kind)s->kind) {
+  case KERNEL_CONSTANT: return (struct going){PACE_SAME, SUPEROP_NONE};
+  case KERNEL_MAP: return going_of_map(x, s);
+  case KERNEL_SPREAD:
+  case KERNEL_OFFSET:
+    if (s->near == SUPEROP_NONE) break;
+    return (struct going){s->kind == KERNEL_SPREAD ? PACE_SAME : PACE_UP, s->near};
+  default: break;
+  }
+  return (struct going){PACE_ANY, SUPEROP_NONE};
+}
+
+/* ---- what an index needs ---- */
+
+static bool has_turns(const struct finding *x, uint32_t value) {
+  const struct kernel_statement *s = x->statement[value];
+  bool has = turns(x, s);
+  for (unsigned i = 0; i < s->count && s->kind == KERNEL_MAP; i++)
+    has = has || has_turns(x, s->operands[i]);
+  return has;
+}
+
+static void mark_needed(const struct finding *x, uint32_t value) {
+  struct kernel_statement *s = x->statement[value];
+  if (s->kind != KERNEL_MAP && s->kind != KERNEL_OFFSET) return;
+  if (s->starts) return;
+  s->starts = true;
+  s->turns = turns(x, s);
+  if (s->turns) s->stride = x->going[s->operands[0]].pace == PACE_UP ? 1 : -1;
+  for (unsigned i = 0; i < s->count; i++) mark_needed(x, s->operands[i]);
+}
+
+/* In what is one segment the index may start anew with each segment of any other descriptor. */
+static void find_stride(const struct finding *x, struct kernel_statement *s, unsigned operand) {
+  const uint32_t index = s->operands[operand];
+  const struct going g = x->going[index];
+  const bool one = x->one && x->one[s->near] && s->far != SUPEROP_NONE && x->one[s->far];
+  const bool scatters = s->kind == KERNEL_SCATTER;
+  if (!moves(g) || (g.near != s->near && !one)) return;
+  if (scatters && (g.pace == PACE_DOWN || has_turns(x, index))) return;
+  s->near = g.near;
+  s->stride = g.pace == PACE_UP ? 1 : -1;
+  s->turns = has_turns(x, index);
+  mark_needed(x, index);
+}
+
+/* A scatter whose flag is always T needs none. */
+static void drop_flag(const struct finding *x, struct kernel_statement *s) {
+  if (s->kind != KERNEL_SCATTER || s->count < 3) return;
+  const struct kernel_statement *flag = x->statement[s->operands[2]];
+  if (flag->kind == KERNEL_CONSTANT && flag->constant->as.b) s->count = 2;
+}
+
+void kernel_find_strides(struct arena *arena, struct kernel *k, const bool *one) {
+  struct finding x = {.k = k, .one = one};
+  x.going = arena_alloc(arena, (k->values + 1) * sizeof *x.going);
+  x.statement = arena_alloc(arena, (k->values + 1) * sizeof *x.statement);
+  bool rounds = false; /* what stands in them is executed there */
+  for (uint32_t i = 0; i < k->count; i++) {
+    struct kernel_statement *s = &k->statements[i];
+    rounds |= s->kind == KERNEL_CARRY;
+    if (s->value != SUPEROP_NONE) {
+      x.statement[s->value] = s;
+      if (!rounds || s->kind == KERNEL_CONSTANT) x.going[s->value] = going_of(&x, s);
+    }
+    if (s->kind == KERNEL_NEXT) rounds = false;
+    drop_flag(&x, s);
+    if (s->near == SUPEROP_NONE) continue;
+    if (s->kind == KERNEL_GATHER && s->count == 1) find_stride(&x, s, 0);
+    if (s->kind == KERNEL_SCATTER && s->op != OPC_PERMUTE && s->count == 2)
+      find_stride(&x, s, 1);
+  }
+}
