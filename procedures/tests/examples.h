@@ -158,6 +158,28 @@ static const struct example examples[] = {
                     "shared each 1 1 -> each 0",
                     "v4: SEGDES, v5: FLOAT = call F v0 v1 v2 v3\nyield v4 v5\n"),
      0, 1, 2, false},
+    {"a rotation and a reversal, out of range at times",
+     "fused OP0#1 ($0 : INT, $1 : INT, $2 : INT, $3 : INT, $4 : SEGDES) =\n"
+     " $5 = (INDEX @ (CONST INT 0) (CONST INT 1) $4) $6 = (DIST INT @ $1 $4)\n"
+     " $7 = (- INT @ $5 $6)\n"
+     " $8 = (SELECT INT @ (<= INT @ $6 $5) $7 (+ INT @ $7 (DIST INT @ $2 $4)))\n"
+     " $9 = (BPERMUTE INT @ $0 $8 $4 $4) $10 = (INDEX @ $3 (CONST INT -1) $4)\n"
+     " $11 = (BPERMUTE INT @ $0 $10 $4 $4) -> $9 $11\n"
+     "fun P (v0: SEGDES, v1: INT, v2: INT, v3: INT) -> (SEGDES, INT, INT)\n"
+     "v4 = CONST INT 4\n"
+     "v5 = / INT v2 v4\n"
+     "v6 = / INT v3 v4\n"
+     "v7 = LENGTHS v0\n"
+     "v8 = CONST INT 1\n"
+     "v9 = - INT v7 v8\n"
+     "v10 = + INT v9 v6\n"
+     "v11, v12 = FUSED 0 v1 v5 v7 v10 v0\n"
+     "yield v0 v11 v12\n"
+     "end\n" LIFTED("v1: SEGDES, v2: INT, v3: INT, v4: INT", "SEGDES, INT, INT",
+                    "shared each 1 each each -> each 0 0",
+                    "v5: SEGDES, v6: INT, v7: INT = call F v0 v1 v2 v3 v4\n"
+                    "yield v5 v6 v7\n"),
+     -4, 7, 12, false},
     {"SELECT of scalars and of vectors, scans and constants",
      "fun P (v0: SEGDES, v1: BOOL, v2: FLOAT, v3: INT) -> (SEGDES, FLOAT, INT, FLOAT)\n"
      "v4 = CONST FLOAT -inf\n"
