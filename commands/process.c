@@ -75,7 +75,7 @@ static struct {
   const char *backend;
   process_share *share;
   double patience; /* seconds behind the limit of time */
-  int alarms;      /* behind a signal */
+  int alarms;      /* behind a signal: 20 ms each */
   int errors;
   char late[160], interrupted[160];
 } rank = {.errors = STDERR_FILENO};
@@ -360,8 +360,10 @@ static void silence_ranks(int argc, char **argv) {
       !backend || strncmp(backend, "mpi", 3) == 0 || strcmp(backend, "auto") == 0;
   rank.is = job_of_process().count > 1 && together;
   rank.backend = !backend || strcmp(backend, "auto") == 0 ? "mpi" : backend;
-  rank.patience = process_follows() ? 4 : 2;  /* seconds: more than any operation takes */
-  rank.alarms = process_follows() ? 200 : 20; /* four seconds; 0.4, less than mpirun has */
+  /* Rank 0: longer than any operation takes, and shorter than mpirun waits until it kills the
+   * ranks. The others: so long that mpirun has ended them, even on a busy machine. */
+  rank.patience = process_follows() ? 10 : 2;
+  rank.alarms = process_follows() ? 500 : 20;
   prepare_messages(0);
   if (!process_follows()) return;
   const int nowhere = open("/dev/null", O_WRONLY | O_CLOEXEC), errors = dup(STDERR_FILENO);
