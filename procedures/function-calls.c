@@ -122,7 +122,7 @@ static void end_called(const struct function_text *x, ir_var v, enum form form) 
 static void print_direct_call(const struct function_text *x, const struct ir_binding *b) {
   const struct ir_function *callee = &x->t->program->functions[b->as.callee];
   const struct forms *of = &x->t->forms[b->as.callee];
-  const bool listed = x->listed[b->results[0]];
+  const bool listed = b->result_count > 0 && x->listed[b->results[0]];
   for (uint32_t i = 0; i < b->result_count; i++)
     begin_called(x, b->results[i], (enum form)of->results[i], listed);
   if (listed) join_call(x, b);

@@ -29,11 +29,12 @@ static bool waits_for(const struct ir_block *block, uint32_t first, uint32_t end
   return false;
 }
 
+/* A call without results, which only checks something, is not worth it. */
 static bool may_list(const struct function_text *x, const struct ir_block *block,
                      uint32_t first, uint32_t k) {
   const struct ir_binding *b = &block->bindings[k];
-  return is_recursive_call(x, b) && !x->t->program->functions[b->as.callee].instances &&
-         !waits_for(block, first, k, b);
+  return is_recursive_call(x, b) && b->result_count > 0 &&
+         !x->t->program->functions[b->as.callee].instances && !waits_for(block, first, k, b);
 }
 
 uint32_t first_recursive_call(const struct function_text *x, const struct ir_block *block,

@@ -556,6 +556,31 @@ static const struct example examples[] = {
                     "shared each 1 each -> each 0",
                     "v4: SEGDES, v5: INT = call F v0 v1 v2 v3\nyield v4 v5\n"),
      -1, 20, 5, false},
+    {"calls without results, which fail",
+     "fun CHECK (v0: INT) -> ()\n"
+     "v1 = CONST INT 0\n"
+     "v2 = >= INT v0 v1\n"
+     "ASSERT \"{v} is negative\" v2 v0 v0\n"
+     "v3 = CONST INT 2\n"
+     "v4 = > INT v0 v3\n"
+     "if v4\n"
+     "v5 = - INT v0 v3\n"
+     "v6 = CONST INT 3\n"
+     "v7 = - INT v0 v6\n"
+     "call CHECK v5\n"
+     "call CHECK v7\n"
+     "yield\n"
+     "else\n"
+     "yield\n"
+     "end\n"
+     "yield\n"
+     "end\n"
+     "fun P (v0: INT) -> (INT)\n"
+     "call CHECK v0\n"
+     "yield v0\n"
+     "end\n" LIFTED("v1: INT", "INT", "shared each -> each",
+                    "v2: INT = call F v0 v1\nyield v2\n"),
+     -1, 20, 5, false},
 };
 enum { EXAMPLES = sizeof examples / sizeof *examples };
 
