@@ -6,17 +6,13 @@
 #include "fused-kernels/kernel.h"
 
 /* How a value goes on from one position of a segment to the next. */
-enum pace {
-  PACE_ANY,
-  PACE_SAME,  /* it is the same in a segment, */
-  PACE_STAYS, /* ... but where a comparison turns */
-  PACE_UP,    /* it is one more, but where a comparison turns */
-  PACE_DOWN   /* one less */
-};
+enum pace { PACE_ANY, PACE_SAME, PACE_UP, PACE_DOWN };
 
-/* `near`: of which descriptor the segments are; SUPEROP_NONE: of any. */
+/* `turns`: in a piece only. `near`: of which descriptor the segments are; SUPEROP_NONE: of any.
+ */
 struct going {
   uint8_t pace;
+  bool turns;
   uint32_t near;
 };
 
@@ -31,10 +27,6 @@ static bool moves(struct going g) {
   return g.pace == PACE_UP || g.pace == PACE_DOWN;
 }
 
-static bool rests(struct going g) {
-  return g.pace == PACE_SAME || g.pace == PACE_STAYS;
-}
-
 static uint8_t opposite(uint8_t pace) {
   return pace == PACE_UP ? PACE_DOWN : pace == PACE_DOWN ? PACE_UP : pace;
 }
@@ -45,24 +37,23 @@ static bool is_constant(const struct finding *x, uint32_t value, int64_t wanted)
          cvl_int_of(s->constant) == wanted;
 }
 
-/* Whether a statement compares something that counts up with something that rests. */
-static bool turns(const struct finding *x, const struct kernel_statement *s) {
+/* Whether a statement compares something that counts up with something that stays. */
+static bool is_turn(const struct finding *x, const struct kernel_statement *s) {
   if (s->kind != KERNEL_MAP || s->word != TW_INT || s->count != 2) return false;
-  const struct going a = x->going[s->operands[0]], b = x->going[s->operands[1]];
+  const uint8_t a = x->going[s->operands[0]].pace, b = x->going[s->operands[1]].pace;
   switch ((int)s->op) {
   case OPC_LT:
   case OPC_LE:
   case OPC_GT:
   case OPC_GE:
   case OPC_EQ:
-  case OPC_NE: return (a.pace == PACE_UP && rests(b)) || (rests(a) && b.pace == PACE_UP);
+  case OPC_NE: return (a == PACE_UP && b == PACE_SAME) || (a == PACE_SAME && b == PACE_UP);
   default: return false;
   }
 }
 
-static uint8_t pace_of_sum(struct going a, struct going b) {
-  if (moves(a) && rests(b)) return a.pace;
-  return rests(a) && moves(b) ? b.pace : PACE_ANY;
+static uint8_t pace_of_sum(uint8_t a, uint8_t b) {
+  return a == PACE_SAME ? b : b == PACE_SAME ? a : PACE_ANY;
 }
 
 static uint8_t pace_of_product(const struct finding *x, const uint32_t *v) {
@@ -74,71 +65,57 @@ static uint8_t pace_of_product(const struct finding *x, const uint32_t *v) {
   return PACE_ANY;
 }
 
-static uint8_t pace_of_choice(struct going flag, struct going a, struct going b) {
-  return rests(flag) && a.pace == b.pace ? a.pace : PACE_ANY;
-}
-
 static uint8_t pace_of_map(const struct finding *x, const struct kernel_statement *s) {
-  const uint32_t *v = s->operands;
-  struct going of[KERNEL_OPERANDS] = {{0}};
-  uint8_t most = PACE_SAME;
+  uint8_t of[KERNEL_OPERANDS] = {0};
+  bool same = true;
   for (unsigned i = 0; i < s->count; i++) {
-    of[i] = x->going[v[i]];
-    if (!rests(of[i])) most = PACE_ANY;
-    if (most == PACE_SAME) most = of[i].pace;
+    of[i] = x->going[s->operands[i]].pace;
+    same = same && of[i] == PACE_SAME;
   }
-  if (most != PACE_ANY) return most;
-  if (turns(x, s)) return PACE_STAYS;
-  if (s->op == OPC_SELECT) return pace_of_choice(of[0], of[1], of[2]);
+  if (same || is_turn(x, s)) return PACE_SAME;
+  if (s->op == OPC_SELECT) return of[0] == PACE_SAME && of[1] == of[2] ? of[1] : PACE_ANY;
   if (s->word != TW_INT) return PACE_ANY;
   switch ((int)s->op) {
   case OPC_ADD: return pace_of_sum(of[0], of[1]);
-  case OPC_SUB: of[1].pace = opposite(of[1].pace); return pace_of_sum(of[0], of[1]);
-  case OPC_MUL: return pace_of_product(x, v);
+  case OPC_SUB: return pace_of_sum(of[0], opposite(of[1]));
+  case OPC_MUL: return pace_of_product(x, s->operands);
   default: return PACE_ANY;
   }
 }
 
 static struct going going_of_map(const struct finding *x, const struct kernel_statement *s) {
-  struct going all = {s->checked ? PACE_ANY : pace_of_map(x, s), SUPEROP_NONE};
+  struct going all = {s->checked ? PACE_ANY : pace_of_map(x, s), is_turn(x, s), SUPEROP_NONE};
   for (unsigned i = 0; i < s->count; i++) {
-    const uint32_t near = x->going[s->operands[i]].near;
-    if (near == SUPEROP_NONE) continue;
-    if (all.near != SUPEROP_NONE && all.near != near) all.pace = PACE_ANY;
-    all.near = near;
+    const struct going *of = &x->going[s->operands[i]];
+    all.turns |= of->turns;
+    if (of->near == SUPEROP_NONE) continue;
+    if (all.near != SUPEROP_NONE && all.near != of->near) all.pace = PACE_ANY;
+    all.near = of->near;
   }
   return all;
 }
 
 static struct going going_of(const struct finding *x, const struct kernel_statement *s) {
   switch ((enum kernel_statement_kind)s->kind) {
-  case KERNEL_CONSTANT: return (struct going){PACE_SAME, SUPEROP_NONE};
+  case KERNEL_CONSTANT: return (struct going){PACE_SAME, false, SUPEROP_NONE};
   case KERNEL_MAP: return going_of_map(x, s);
   case KERNEL_SPREAD:
   case KERNEL_OFFSET:
     if (s->near == SUPEROP_NONE) break;
-    return (struct going){s->kind == KERNEL_SPREAD ? PACE_SAME : PACE_UP, s->near};
+    return (struct going){s->kind == KERNEL_SPREAD ? PACE_SAME : PACE_UP, false, s->near};
   default: break;
   }
-  return (struct going){PACE_ANY, SUPEROP_NONE};
+  return (struct going){PACE_ANY, false, SUPEROP_NONE};
 }
 
 /* ---- what an index needs ---- */
-
-static bool has_turns(const struct finding *x, uint32_t value) {
-  const struct kernel_statement *s = x->statement[value];
-  bool has = turns(x, s);
-  for (unsigned i = 0; i < s->count && s->kind == KERNEL_MAP; i++)
-    has = has || has_turns(x, s->operands[i]);
-  return has;
-}
 
 static void mark_needed(const struct finding *x, uint32_t value) {
   struct kernel_statement *s = x->statement[value];
   if (s->kind != KERNEL_MAP && s->kind != KERNEL_OFFSET) return;
   if (s->starts) return;
   s->starts = true;
-  s->turns = turns(x, s);
+  s->turns = is_turn(x, s);
   if (s->turns) s->stride = x->going[s->operands[0]].pace == PACE_UP ? 1 : -1;
   for (unsigned i = 0; i < s->count; i++) mark_needed(x, s->operands[i]);
 }
@@ -150,10 +127,10 @@ static void find_stride(const struct finding *x, struct kernel_statement *s, uns
   const bool one = x->one && x->one[s->near] && s->far != SUPEROP_NONE && x->one[s->far];
   const bool scatters = s->kind == KERNEL_SCATTER;
   if (!moves(g) || (g.near != s->near && !one)) return;
-  if (scatters && (g.pace == PACE_DOWN || has_turns(x, index))) return;
+  if (scatters && (g.pace == PACE_DOWN || g.turns)) return;
   s->near = g.near;
   s->stride = g.pace == PACE_UP ? 1 : -1;
-  s->turns = has_turns(x, index);
+  s->turns = g.turns;
   mark_needed(x, index);
 }
 
