@@ -3,15 +3,14 @@
  * every file that is compiled.
  */
 #ifdef __GNUC__
-#define NATIVE    static __attribute__((unused, hot))
-#define SELDOM    static __attribute__((unused, noinline, cold))
+#define NATIVE static __attribute__((unused, hot))
+#define SELDOM static __attribute__((unused, noinline, cold))
 #define LIKELY(x) __builtin_expect(!!(x), 1)
-#define HOT                                                                                    \
-  __attribute__((unused, hot)) /* compilers take what is called in one place for cold */
+#define HOT __attribute__((unused, hot)) /* compilers take what is called in one place for cold */
 #else
 #define HOT
-#define NATIVE    static
-#define SELDOM    static
+#define NATIVE static
+#define SELDOM static
 #define LIKELY(x) (x)
 #endif
 #ifdef __clang__
@@ -417,8 +416,8 @@ NATIVE inline uint64_t native_until(uint64_t a, uint64_t to, uint64_t more) {
 
 /* ---- what is kept ---- */
 
-/* Packs elements of 8 bytes whose flag is -1, not 0, to `out`, behind whose end there is room
- * for eight more; returns how many. */
+/* Packs elements of 8 bytes whose flag is -1, not 0, to `out`, behind whose end there is room for
+ * eight more; returns how many. */
 NATIVE inline uint64_t native_keep_8(const void *x, const INT *flags, uint64_t n, void *out) {
   const char *from = x;
   char *to = out;
@@ -484,9 +483,8 @@ enum { ROW = 8, WINDOW = 32 };
     }                                                                                          \
     return lane[0];                                                                            \
   }                                                                                            \
-  /* The total of a block whose whole rows are in the lanes, with m elements behind them. */   \
-  NATIVE inline type native_rows_##name(type *lane, uint64_t rows, const type *t,              \
-                                        uint64_t m) {                                          \
+  /* The total of a block whose whole rows are in the lanes, with m elements behind them. */      \
+  NATIVE inline type native_rows_##name(type *lane, uint64_t rows, const type *t, uint64_t m) { \
     if (rows == 0) return native_block_##name(t, m);                                           \
     for (uint64_t j = 0; j < m; j++) lane[j] = (type)(WITH(lane[j], t[j]));                    \
     for (uint64_t w = LANES / 2; w > 0; w /= 2) {                                              \

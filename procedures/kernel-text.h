@@ -77,11 +77,11 @@ bool has_pieces(const struct kernel_text *);
  * the positions of a segment; and for the piece at i, in a loop over those up to `end`, which
  * stays open: the piece ends at `piece`. */
 void point_segment(const struct kernel_text *);
+void begin_piece(const struct kernel_text *, const char *end);
 /* Whether the only result of a kernel is what a gather reads side by side: it need not be
  * copied. Writes where that is. */
 bool is_slice(const struct kernel_text *);
 void point_slice(const struct kernel_text *);
-void begin_piece(const struct kernel_text *, const char *end);
 
 /* ---- statements ---- */
 
