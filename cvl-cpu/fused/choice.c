@@ -29,8 +29,9 @@ static const double brief_run = 20e-6; /* seconds */
 enum { TIMED_OF = 8 };
 
 /* Compiled code is used for so many seconds before the first trial, since it is the faster way
- * as a rule. The way that won the first trials stays for this multiple of their time. */
-static const double rest_at_first = 30e-3, rest_after_trials = 16;
+ * as a rule, and for this multiple of its first run. The way that won the first trials stays
+ * for this multiple of their time. */
+static const double rest_at_first = 30e-3, rest_multiple = 16;
 
 static void choice_settle(struct fused_choice *choice, bool compiled, double rest) {
   choice->stage = CHOICE_SETTLED;
@@ -47,9 +48,9 @@ static bool tried(const struct fused_trial *t) {
 static void try_next(struct fused_choice *choice) {
   const struct fused_trial *e = &choice->evaluated, *n = &choice->compiled;
   if (tried(e) && tried(n)) {
-    const double rest = choice->rest > rest_at_first
-                            ? 2 * choice->rest
-                            : rest_after_trials * (e->seconds + n->seconds);
+    const double rest =
+        choice->was_tried ? 2 * choice->rest : rest_multiple * (e->seconds + n->seconds);
+    choice->was_tried = true;
     choice_settle(choice, n->seconds * e->work < e->seconds * n->work, rest);
   } else {
     choice->use_compiled = tried(e) || (!tried(n) && !choice->use_compiled);
@@ -154,6 +155,9 @@ void fused_chosen(struct cvl_kernel *k, double seconds) {
     t->work += (double)k->run.n + overhead_of_run;
   }
   choice->since += seconds * (choice->brief ? TIMED_OF : 1);
+  if (choice->stage == CHOICE_SETTLED && !choice->was_tried &&
+      choice->rest < rest_multiple * seconds)
+    choice->rest = rest_multiple * seconds;
   choice->brief = choice->stage == CHOICE_SETTLED && seconds < brief_run;
   choice->untimed = 0;
 }

@@ -37,6 +37,7 @@ struct fused_choice {
   uint8_t stage;     /* enum fused_choice_stage */
   bool unasked;      /* compiled as soon as can be: what follows does not matter */
   bool use_compiled; /* the last run, or all of them */
+  bool was_tried;    /* there has been a trial */
   struct fused_trial evaluated, compiled;
   /* Settled: the time of the runs since then, and that before the next trial; in seconds. */
   double since, rest;
