@@ -28,10 +28,10 @@ static const double overhead_of_run = 1000;
 static const double brief_run = 20e-6; /* seconds */
 enum { TIMED_OF = 8 };
 
-/* Compiled code is used for so many seconds before the first trial, since it is the faster way
- * as a rule, and for this multiple of its first run. The way that won the first trials stays
- * for this multiple of their time. */
-static const double rest_at_first = 30e-3, rest_multiple = 16;
+/* Compiled code is the faster way as a rule: it is used for so many seconds before the first
+ * trial, and for this multiple of its first run, unless it is slower than evaluation was. The
+ * way that won the first trials stays for this multiple of their time. */
+static const double rest_at_first = 30e-3, first_multiple = 4, rest_multiple = 16;
 
 static void choice_settle(struct fused_choice *choice, bool compiled, double rest) {
   choice->stage = CHOICE_SETTLED;
@@ -145,19 +145,26 @@ double fused_clock(void) {
   return clock_seconds();
 }
 
+/* Compiled code has not been tried against evaluation: when it is to be. */
+static void plan_first_trial(struct fused_choice *choice, double seconds) {
+  const struct fused_trial *e = &choice->evaluated, *n = &choice->compiled;
+  if (choice->rest < first_multiple * seconds) choice->rest = first_multiple * seconds;
+  if (tried(n) && e->runs > 1 && n->seconds * e->work > e->seconds * n->work) choice->rest = 0;
+}
+
 void fused_chosen(struct cvl_kernel *k, double seconds) {
   struct fused_choice *choice = &k->choice;
   struct fused_trial *t = choice->use_compiled ? &choice->compiled : &choice->evaluated;
-  const bool warms = choice->stage == CHOICE_TRIED && t->runs == 0 && seconds < try_once;
+  const bool untried = choice->stage == CHOICE_SETTLED && !choice->was_tried;
+  const bool warms =
+      (untried || choice->stage == CHOICE_TRIED) && t->runs == 0 && seconds < try_once;
   t->runs++;
   if (!warms) {
     t->seconds += seconds;
     t->work += (double)k->run.n + overhead_of_run;
   }
   choice->since += seconds * (choice->brief ? TIMED_OF : 1);
-  if (choice->stage == CHOICE_SETTLED && !choice->was_tried &&
-      choice->rest < rest_multiple * seconds)
-    choice->rest = rest_multiple * seconds;
+  if (untried && choice->use_compiled) plan_first_trial(choice, seconds);
   choice->brief = choice->stage == CHOICE_SETTLED && seconds < brief_run;
   choice->untimed = 0;
 }
