@@ -54,8 +54,8 @@ void compile_cache_free(struct compile_cache *);
  * CVL_COMPILE_ALL. */
 bool compile_when_it_pays(const struct compile_cache *);
 
-/* Whether a code of the cache is ready, as those of a program are that has been run before: then
- * its other codes probably are kept, too. */
+/* Whether a code of the cache is ready, as those of a program are that has been run before:
+ * then its other codes probably are kept, too. */
 bool compile_has_found(const struct compile_cache *);
 
 /* Adds the text of functions whose names begin with `prefix` (fused_functions_prefix). They may

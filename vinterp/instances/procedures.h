@@ -63,9 +63,9 @@ enum procedure_call {
 enum procedure_call procedure_call(struct machine *);
 /* Whether native code of the function is there, and has not given up lately. */
 bool procedure_may(const struct machine *, uint32_t function);
-/* Executes the whole run by the native code of the entry function, whose frame has just been made
- * with the arguments in its slots: then the results are on the stack. Only runs that take little
- * are, since one thread executes them. */
+/* Executes the whole run by the native code of the entry function, whose frame has just been
+ * made with the arguments in its slots: then the results are on the stack. Only runs that take
+ * little are, since one thread executes them. */
 enum procedure_call procedure_entry_run(struct machine *);
 /* The run, which took so many seconds, was executed in another way. */
 void procedure_entry_end(struct machine *, double seconds);
