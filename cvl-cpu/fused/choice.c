@@ -94,6 +94,13 @@ static void begin_first(struct cvl_kernel *k) {
   }
 }
 
+/* Whether a run will pay, or those before have paid, for looking the superoperator up. */
+static bool look_up_pays(const struct cvl_kernel *k) {
+  const double soon = seconds_of_node * (double)k->run.n * k->op->node_count;
+  const double after = compile_has_found(k->c->compile_cache) ? look_sooner : look_after;
+  return k->choice.evaluated.seconds + soon >= after;
+}
+
 bool fused_choose(struct cvl_kernel *k) {
   if (!k->c->compile_cache) return false;
   drop_unsuited(k);
@@ -101,9 +108,7 @@ bool fused_choose(struct cvl_kernel *k) {
   if (k->choice.unasked) return k->compiled && fused_compiled_ready(k->compiled);
   struct fused_choice *choice = &k->choice;
   const double spent = choice->evaluated.seconds;
-  const double soon = seconds_of_node * (double)k->run.n * k->op->node_count;
-  const double pays = compile_has_found(k->c->compile_cache) ? look_sooner : look_after;
-  if (choice->stage == CHOICE_WATCHED && spent + soon >= pays) {
+  if (choice->stage == CHOICE_WATCHED && look_up_pays(k)) {
     k->compiled = fused_compiled_new(k, !k->general);
     choice->stage = CHOICE_MISSING;
     if (!k->compiled) {

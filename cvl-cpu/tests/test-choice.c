@@ -94,16 +94,18 @@ static unsigned run_until_settled(const char *directory, bool pays) {
   cr_assert(k->run.runs_compiled, "compiled code is used as soon as it is there");
   double rest[2];
   for (int trial = 0; trial < 2; trial++) {
-    unsigned runs = 0, compiled = 0;
+    unsigned runs = 0, compiled = 0, before_trial = 0;
     for (; runs < MOST; runs++) {
       cr_assert(cpu->superops->run(c, 1, k, &operand, &got));
       cr_assert(choice_same(c, &first, &got), "trial %d, run %u", trial, runs);
       cpu->release(c, &got);
       const bool is_tried = k->choice.stage == CHOICE_TRIED;
       compiled += is_tried && k->run.runs_compiled;
+      before_trial += compiled == 0 && !is_tried;
       if (compiled > 0 && !is_tried) break;
     }
     cr_assert_geq(compiled, 2, "it was tried %u times", compiled);
+    if (trial == 0 && !pays) cr_assert_lt(before_trial, 6, "%u slow runs", before_trial);
     cr_assert_eq(k->choice.use_compiled, pays, "the slower way stays");
     rest[trial] = k->choice.rest;
   }

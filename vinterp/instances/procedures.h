@@ -1,11 +1,11 @@
 /* procedures.h - batch calls that native code executes, one instance after the other, where the
  * back end has such code (cvl/procedures.h).
  *
- * A procedure that repeats something, by a loop or recursion, is preferred to all instances
- * together; a straight one is not. Either is measured against the other once calls are short
- * enough, and what took less time is used. Native code executes a whole call or gives up
- * without a trace; then the call is executed as any other. So faults, chunks and everything
- * else know nothing of it.
+ * A procedure is preferred to all instances together if these would repeat something, by a loop
+ * or recursion, outside of superoperators; a straight one is not. Either is measured against
+ * the other once calls are short enough, and what took less time is used. Native code executes
+ * a whole call or gives up without a trace; then the call is executed as any other. So faults,
+ * chunks and everything else know nothing of it.
  *
  * Printing and compiling the procedures of a program takes a while. They are printed once batch
  * calls have taken some milliseconds, or one that will is about to begin. What has been
