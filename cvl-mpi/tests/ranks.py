@@ -28,6 +28,7 @@ from random_programs import make  # noqa: E402
 MPIS = {"Open MPI": ("mpirun.openmpi", ["--oversubscribe"], "lib/ravel", "mpi"),
         "MPICH": ("mpirun.mpich", [], "lib/ravel-tests", "mpi-mpich")}
 EVERY = int(os.environ.get("RAVEL_EVERY", 1))  # a long test runs each n-th case
+SOON = 30  # seconds, in which a job ends that has a reason to: ranks share the processors with each other and with others
 FORMS = [ROOT / "nesl-tests/nesl" / name for name in ("instances.nesl", "found-at-random.nesl")]
 CORPUS = ROOT.parent / "shared/corpus/nesl"
 # Blocks have few elements, and only shorter vectors are on all ranks, so there are borders everywhere.
@@ -428,7 +429,7 @@ def interrupted_file(tests, job):
         text, _ = started.communicate(timeout=60)
         left = sorted(os.listdir(folder))
         whole = left == ["f.nesl", "x.npy"] and Path(folder, "x.npy").stat().st_size == 128 + (8 << 23)
-        tests.expect(time.time() - begun < 10 and (whole or (left == ["f.nesl"] and started.returncode != 0)),
+        tests.expect(time.time() - begun < SOON and (whole or (left == ["f.nesl"] and started.returncode != 0)),
                      f"{job.name}, interrupted while a file is written", f"{text}{left}")
 
 
@@ -492,7 +493,7 @@ def rank_dies(tests, job):
     program = "let (i, s) = loop (i, s) = (0, 0) while i < 100000000 do (i + 1, s + sum(index(5000))) in s"
     seconds, text = one_rank_signalled(job, signal.SIGKILL, program)
     named = re.search(r"rank 2|EXIT CODE: 9|[Kk]illed", text)
-    tests.expect(seconds < 10 and named, f"{job.name}, a rank that dies ends the job", text)
+    tests.expect(seconds and seconds < SOON and named, f"{job.name}, a rank that dies ends the job", text)
 
 
 FORMS_TYPED = """1 + 1;
@@ -514,9 +515,9 @@ def standard_input(tests, job):
     """Only rank 0 has standard input, and all ranks execute its forms, of which one takes too long, and programs."""
     nesl, vinterp = job.build / "bin/nesl", job.build / "bin/vinterp"
     backend = ["--backend", job.backend]
-    done = job.run(3, nesl, *backend, "--time", "1", text=FORMS_TYPED, timeout=60)
+    done = job.run(3, nesl, *backend, "--time", "3", text=FORMS_TYPED, timeout=60)
     tests.expect(re.findall("it = (.*) :", done.stdout) == ["2", "99990000", "13998"] and
-                 done.stderr.count("error: the time limit of 1 seconds is over") == 1,
+                 done.stderr.count("error: the time limit of 3 seconds is over") == 1,
                  f"{job.name}, forms on standard input", done.stdout + done.stderr)
     done = job.run(3, nesl, "run", *backend, "-", text="sum(index(20000));", timeout=60)
     tests.expect(done.returncode == 0 and done.stdout.count("199990000") == 1,
@@ -546,7 +547,7 @@ def in_time(tests, job):
             entry = ("mixed", "distributed")[k % 2]
             try:
                 done = job.run(2, job.build / "bin/nesl", "run", "--backend", job.backend, "--time", f"0.{k + 3}",
-                               "f.nesl", "--entry", entry, "1000000000", folder=folder, timeout=15)
+                               "f.nesl", "--entry", entry, "1000000000", folder=folder, timeout=SOON)
                 text, good = done.stderr, done.returncode != 0
             except subprocess.TimeoutExpired:
                 text, good = "hangs", False
@@ -571,12 +572,13 @@ def ranks_at_work(job, count):
 
 
 def one_rank_signalled(job, number, program, *options):
-    """Sends one rank of a job a signal. Returns the seconds until the job ends, and its output."""
+    """Sends one rank of a job a signal, when all are at work. Returns the seconds until the job ends, None if it ended
+    before, and its output."""
     command = job.command(3, job.build / "bin/nesl", "run", "--backend", job.backend, *options, "-e", program)
     started = subprocess.Popen(command, env=job.environment, text=True, stdin=subprocess.DEVNULL,
                                stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
     ranks = ranks_at_work(started, 3)
-    if ranks:
+    if len(ranks) == 3:
         os.kill(ranks[-1], number)
     begun = time.time()
     try:
@@ -584,16 +586,20 @@ def one_rank_signalled(job, number, program, *options):
     except subprocess.TimeoutExpired:
         started.kill()
         text, _ = started.communicate()
-    return time.time() - begun if len(ranks) == 3 else 1e9, text
+    return time.time() - begun if len(ranks) == 3 else None, text
 
 
 def one_rank_ends(tests, job):
     """An interrupt of one rank ends all. If a rank does not go on at all, the limit of time ends the job."""
     program = "loop (i, s) = (0, 0) while i >= 0 do (i + 1, s + sum({rem(x, 7) : x in index(6000)}))"
     seconds, text = one_rank_signalled(job, signal.SIGINT, program)
-    tests.expect(seconds < 30 and text.count("error: interrupted") == 1, f"{job.name}, one rank is interrupted", text)
-    seconds, text = one_rank_signalled(job, signal.SIGSTOP, program, "--time", "10")
-    tests.expect(seconds < 30 and text.count("the time limit of 10 seconds is over") == 1,
+    tests.expect(seconds and seconds < SOON and text.count("error: interrupted") == 1,
+                 f"{job.name}, one rank is interrupted", text)
+    for limit in (5, 15, 45):  # on a busy machine the ranks may still begin when the limit is over
+        seconds, text = one_rank_signalled(job, signal.SIGSTOP, program, "--time", str(limit))
+        if seconds:
+            break
+    tests.expect(seconds and seconds < limit + SOON and text.count(f"the time limit of {limit} seconds is over") == 1,
                  f"{job.name}, one rank does not go on", text)
 
 
