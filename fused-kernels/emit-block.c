@@ -407,11 +407,15 @@ void fused_emit_fold(const struct fused_functions *f, struct widths widths, cons
   emit_block_emit(&b, name);
 }
 
-extern const char *const fused_tile_text[];
+extern const char *const fused_tile_text[], *const fused_loops_text[],
+                                                *const fused_range_call_text[];
 
 void fused_emit_block_prelude(struct widths widths, FILE *out) {
   emit_prelude(widths, out);
   fprintf(out, "#define INT   %s\n#define FLOAT %s\n\n", emit_type(widths, SUPEROP_INT),
           emit_type(widths, SUPEROP_FLOAT));
-  for (const char *const *line = fused_tile_text; *line != NULL; line++) fputs(*line, out);
+  const char *const *const texts[] = {fused_tile_text, fused_range_call_text, fused_loops_text};
+  for (unsigned i = 0; i < 3; i++) {
+    for (const char *const *line = texts[i]; *line; line++) fputs(*line, out);
+  }
 }

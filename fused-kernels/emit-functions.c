@@ -108,14 +108,22 @@ bool fused_functions_plan(struct arena *arena, const struct superop *op, bool fl
                                                 (flat ? 1U << STEP_INDEX : 0),
                                       .if_read = 1U << STEP_INDEX,
                                       .stages = UINT8_MAX};
-  *f = (struct fused_functions){.flat = flat};
+  *f = (struct fused_functions){.op = op, .flat = flat};
   if (!fused_schedule_make(arena, op, target, &f->schedule)) return false;
   if (!emit_functions_is_worth_it(op, f->schedule.stage_count)) return false;
   f->folds = folds(&f->schedule);
   f->scatters = flat && fused_may_scatter(op);
   number_bounds(arena, op, f);
-  if (!flat) fused_rectangles_plan(arena, op, &f->rectangles);
   return true;
+}
+
+bool fused_ranges_plan(struct arena *arena, const struct superop *op, const bool *one,
+                       struct fused_functions *f) {
+  bool computes = false;
+  *f = (struct fused_functions){.op = op, .ranges = true, .one = one};
+  for (uint32_t k = 0; k < op->node_count; k++)
+    computes |= op->nodes[k].role == ROLE_MAP || op->nodes[k].role == ROLE_GATHER;
+  return computes && kernel_range_plan_make(arena, op, one, &f->range);
 }
 
 /* ---- what the plan leaves ---- */
@@ -153,8 +161,8 @@ const char *fused_functions_leave(struct arena *arena, const struct superop *op,
 
 /* ---- the text ---- */
 
-void fused_emit_named(const struct fused_functions *f, struct widths widths, const char *prefix,
-                      FILE *out) {
+static void emit_tiles(const struct fused_functions *f, struct widths widths,
+                       const char *prefix, FILE *out) {
   const struct superop *op = f->schedule.op;
   char name[FUSED_NAME_MAX], block[FUSED_NAME_MAX], fold[FUSED_NAME_MAX];
   for (uint32_t s = 0; s < f->schedule.stage_count; s++) {
@@ -174,13 +182,20 @@ void fused_emit_named(const struct fused_functions *f, struct widths widths, con
   snprintf(fold, sizeof fold, "%sfold", prefix);
   if (f->folds) fused_emit_fold(f, widths, fold, out);
   fused_emit_tile(f, widths, name, block, fold, out);
-  snprintf(name, sizeof name, "%srectangles", prefix);
-  if (f->rectangles.exists) fused_emit_rectangles(f, widths, name, out);
 }
 
-void fused_emit_functions(const struct fused_functions *f, struct widths widths, FILE *out) {
+void fused_emit_named(struct arena *arena, const struct fused_functions *f,
+                      struct widths widths, const char *prefix, FILE *out) {
+  if (f->ranges)
+    kernel_range_print(arena, f->op, f->one, prefix, out);
+  else
+    emit_tiles(f, widths, prefix, out);
+}
+
+void fused_emit_functions(struct arena *arena, const struct fused_functions *f,
+                          struct widths widths, FILE *out) {
   fused_emit_block_prelude(widths, out);
-  fused_emit_named(f, widths, "", out);
+  fused_emit_named(arena, f, widths, "", out);
 }
 
 void fused_functions_prefix(const char *text, size_t length, char prefix[FUSED_NAME_MAX]) {
@@ -195,6 +210,16 @@ void fused_functions_prefix(const char *text, size_t length, char prefix[FUSED_N
 }
 
 /* ---- files ---- */
+
+static uint32_t fused_first_near(const struct superop *op) {
+  if (op->segments != SUPEROP_NONE) return op->segments;
+  for (uint32_t k = 0; k < op->node_count; k++) {
+    const uint8_t role = op->nodes[k].role;
+    if (role == ROLE_SPREAD || role == ROLE_INDEX || role == ROLE_GATHER)
+      return op->nodes[k].operands[op->nodes[k].operand_count - 1];
+  }
+  return SUPEROP_NONE;
+}
 
 static void print_command(FILE *out) {
   static const char *const flags[] = {FUSED_C_FLAGS};
@@ -226,32 +251,51 @@ static void find_prefix(const struct file *file, const struct fused_functions *f
                         char prefix[FUSED_NAME_MAX]) {
   struct text text;
   if (!text_begin(&text, file->arena->heap)) memory_failed();
-  fused_emit_functions(f, file->widths, text.stream);
+  fused_emit_functions(file->arena, f, file->widths, text.stream);
   const bool whole = text_end(&text);
   if (whole) fused_functions_prefix(text.bytes, text.length, prefix);
   text_free(&text);
   if (!whole) memory_failed();
 }
 
-/* The functions of a superoperator, once, though several may have the same, for one segment
- * or for any. */
-static void emit_for(struct file *file, const struct superop *op, bool flat, FILE *out) {
-  struct fused_functions f;
+/* Functions, once, though several superoperators may have the same. */
+static void emit_planned(struct file *file, const struct fused_functions *f, FILE *out) {
   char *prefix = file->prefixes[file->count];
-  if (op->copies || !fused_functions_plan(file->arena, op, flat, &f)) return;
-  find_prefix(file, &f, prefix);
+  find_prefix(file, f, prefix);
   for (uint32_t i = 0; i < file->count; i++) {
     if (strcmp(file->prefixes[i], prefix) == 0) return;
   }
   file->count++;
   fprintf(out, "\nconst char %s[] = \"\";\n", prefix);
-  fused_emit_named(&f, file->widths, prefix, out);
+  fused_emit_named(file->arena, f, file->widths, prefix, out);
+}
+
+static void emit_tiles_for(struct file *file, const struct superop *op, bool flat, FILE *out) {
+  struct fused_functions f;
+  if (fused_functions_plan(file->arena, op, flat, &f)) emit_planned(file, &f, out);
+}
+
+/* Those for ranges where all descriptors are one segment, or all but that of reductions, or the
+ * first in which positions count. */
+static void emit_ranges_for(struct file *file, const struct superop *op, bool flat, FILE *out) {
+  struct fused_functions f;
+  bool *one = arena_alloc(file->arena, op->param_count + 1);
+  for (uint32_t p = 0; p < op->param_count; p++) one[p] = op->kinds[p] == SUPEROP_SEGDES;
+  const uint32_t main = flat ? SUPEROP_NONE : fused_first_near(op);
+  if (main != SUPEROP_NONE) one[main] = false;
+  if (fused_ranges_plan(file->arena, op, one, &f)) emit_planned(file, &f, out);
+}
+
+static void emit_for(struct file *file, const struct superop *op, bool flat, FILE *out) {
+  if (op->copies) return;
+  emit_tiles_for(file, op, flat, out);
+  emit_ranges_for(file, op, flat, out);
 }
 
 void fused_emit_cpu(struct arena *arena, const struct superop *const *ops, uint32_t count,
                     struct widths widths, FILE *out) {
   struct file file = {.arena = arena, .widths = widths};
-  file.prefixes = arena_alloc(arena, (2 * (size_t)count + 1) * sizeof *file.prefixes);
+  file.prefixes = arena_alloc(arena, (4 * (size_t)count + 1) * sizeof *file.prefixes);
   print_command(out);
   fputs(file_text, out);
   fused_emit_block_prelude(widths, out);

@@ -6,6 +6,7 @@
 #ifndef RAVEL_FUSED_EMIT_H
 #define RAVEL_FUSED_EMIT_H
 
+#include "fused-kernels/loops/range.h"
 #include "fused-kernels/schedule.h"
 #include "fused-kernels/tile.h"
 #include "vcode/vcode.h"
@@ -23,29 +24,15 @@ void fused_emit_cuda(struct arena *, const struct superop *const *, uint32_t cou
  * the identity changes nothing. */
 bool fused_may_scan(const struct superop *, uint32_t node);
 
-/* How the function of rectangles treats a node. */
-enum fused_rectangle_task {
-  RECTANGLE_NOTHING,
-  RECTANGLE_AFFINE, /* it is given the result: a progression, or the same everywhere */
-  RECTANGLE_ROW,    /* an element for each row */
-  RECTANGLE_GATHER, /* it is given where the elements are, in the source */
-  RECTANGLE_MAP
-};
-
-/* A function for rectangles of positions where all arithmetic on positions is affine (tile.h).
- * There is one if all nodes are maps that cannot fail, spreads, and gathers by such arithmetic
- * (affine-nodes.h), and all outputs are results of maps or gathers. */
-struct fused_rectangles {
-  bool exists;
-  uint8_t *tasks; /* enum fused_rectangle_task, of every node */
-  bool *reads;    /* of every value: a map reads it, or it is an output */
-};
-
 /* The functions of stages execute maps, ASSERTs and gathers by data; of one segment also
  * INDEXes that they read. All else is executed apart: a map whose operands are parameters, or
  * spreads, progressions or gathers of them, is of stage 0; one that needs the result of a
  * gather by positions whose index is a map of stage s is of stage s + 1. */
 struct fused_functions {
+  const struct superop *op;
+  bool ranges;     /* there is one function, for ranges, and the rest is not planned */
+  const bool *one; /* then, of every parameter: a descriptor of one segment */
+  struct kernel_range_plan range;
   struct fused_schedule schedule;
   bool flat;     /* all INDEXes, gathers by data and scatters are of one segment */
   bool folds;    /* there is a function for the last stage with reductions */
@@ -53,14 +40,16 @@ struct fused_functions {
   /* Gathers that need bounds (tile.h): those between the same descriptors have the same number.
    */
   uint32_t bounds_count;
-  uint32_t *bounds;                   /* of every node; SUPEROP_NONE: it needs none */
-  struct fused_rectangles rectangles; /* not of a flat plan */
+  uint32_t *bounds; /* of every node; SUPEROP_NONE: it needs none */
 };
 
 /* Fills in the plan, in the arena. flat: all INDEXes, and all segments that gathers read, are
  * one segment. False if there is nothing to compile, or more than 255 stages. */
 bool fused_functions_plan(struct arena *, const struct superop *, bool flat,
                           struct fused_functions *);
+/* Plans the function for ranges; false if there is none, or it does not compute anything. */
+bool fused_ranges_plan(struct arena *, const struct superop *, const bool *one,
+                       struct fused_functions *);
 /* Whether `flat` makes a difference; the parameters that are descriptors which then have one
  * segment, for node k: SUPEROP_NONE if there are less. */
 bool fused_functions_differ(const struct superop *);
@@ -159,17 +148,6 @@ void fused_emit_loop(const struct superop *, uint32_t first, struct widths, cons
 void fused_emit_combination(const struct superop *, uint32_t first, struct widths,
                             const char *name, FILE *);
 
-/* Fills in the plan of rectangles, in the arena. Writes their function, if there is one,
- *
- *     void NAME(uint64_t rows, uint64_t columns, const struct tile_rectangle *in,
- *               const struct tile_rectangle *out)
- *
- * in[v]: of every parameter that maps read, and of the results of nodes that are RECTANGLE_ROW,
- * _GATHER: elements; _AFFINE: the progression. out[v]: of outputs, which overlap nothing. */
-void fused_rectangles_plan(struct arena *, const struct superop *, struct fused_rectangles *);
-void fused_emit_rectangles(const struct fused_functions *, struct widths, const char *name,
-                           FILE *);
-
 /* ---- all functions of a superoperator, and files of them ---- */
 
 /* Whether the function of a tile has an entry of a node in its struct tile: it executes it
@@ -196,14 +174,15 @@ void fused_emit_tile(const struct fused_functions *, struct widths, const char *
 void fused_emit_scan(const struct superop *, uint32_t node, struct widths, const char *name,
                      FILE *);
 
-/* Writes the prelude and the functions `tile`, `rectangles` if it has one, `scanN` of each scan
+/* Writes the prelude and the functions `tile`, `scanN` of each scan
  * N that it executes, `loopN` of each loop that begins with node N, `combineN_apply` and so on
  * of each combination; and `blockS` of each stage S, and `fold`, which `tile` calls. */
-void fused_emit_functions(const struct fused_functions *, struct widths, FILE *);
+void fused_emit_functions(struct arena *, const struct fused_functions *, struct widths,
+                          FILE *);
 /* Writes the functions without the prelude, with names that begin with `prefix`, so that a file
  * can have the functions of many superoperators. */
-void fused_emit_named(const struct fused_functions *, struct widths, const char *prefix,
-                      FILE *);
+void fused_emit_named(struct arena *, const struct fused_functions *, struct widths,
+                      const char *prefix, FILE *);
 
 /* Writes the functions of many superoperators as one file for a C compiler. There the names of
  * those of each begin with a prefix that is made from what fused_emit_functions writes for it,

@@ -100,14 +100,6 @@ struct tile_scatter {
   uint64_t low, high; /* ... of which these are written; PERMUTE: all */
 };
 
-/* A value in a rectangle: positions of some rows, in each the same columns. */
-struct tile_rectangle {
-  char *at;           /* its elements, for the first position ... */
-  uint64_t row_bytes; /* ... and so many bytes further for each row */
-  /* Or it is start + column * stride + row * row_stride; a BOOL is `start` everywhere. */
-  uint64_t start, stride, row_stride;
-};
-
 struct tile {
   char *const *data; /* of every value: its elements, for the first position */
   const uint64_t
@@ -137,10 +129,5 @@ struct tile {
  * either whole blocks of the reproducible tree, the last perhaps shorter, whose totals are
  * written to `totals` one by one; or a strip of a block, as `begins` and `ends` say. */
 typedef void tile_function(struct tile *, uint64_t first, uint64_t n, int folds);
-
-/* Executes a rectangle of so many rows and columns; `in` and `out` by value number (emit.h). */
-typedef void rectangle_function(uint64_t rows, uint64_t columns,
-                                const struct tile_rectangle *in,
-                                const struct tile_rectangle *out);
 
 #endif

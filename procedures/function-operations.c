@@ -51,7 +51,7 @@ void print_superop(const struct function_text *x, const struct superop *op,
   if (op->copies)
     print_copies(x->t, op, params, outputs, x->f->var_count, x->loops);
   else
-    print_kernel(x->t, op, params, outputs, x->loops);
+    print_in_text(x->t, op, params, outputs, x->loops);
 }
 
 bool is_kernel(const struct function_text *x, const struct ir_binding *b) {

@@ -1,31 +1,18 @@
-/* functions.h - what native code of procedures is written in: its memory, and the trees of
- * cvl/trees.h. INT and FLOAT are the types of elements. It stands as text behind native.h in
+/* functions.h - what native code of procedures is written in: its memory, work that others
+ * may take, and scans. It stands as text behind native.h and fused-kernels/loops/native-loops.h in
  * every file that is compiled.
  */
 #ifdef __GNUC__
-#define NATIVE static __attribute__((unused, hot))
 #define SELDOM static __attribute__((unused, noinline, cold))
 #define LIKELY(x) __builtin_expect(!!(x), 1)
 #define HOT __attribute__((unused, hot)) /* compilers take what is called in one place for cold */
 #else
 #define HOT
-#define NATIVE static
 #define SELDOM static
 #define LIKELY(x) (x)
 #endif
-#ifdef __clang__
-#define INDEPENDENT _Pragma("clang loop vectorize(assume_safety)")
-#else
-#define INDEPENDENT _Pragma("GCC ivdep")
-#endif
 
 enum { NATIVE_LINE = 64, NATIVE_SLACK = 64, NATIVE_BLOCK = 64 << 10 };
-
-/* The first of no elements, of any type. */
-#ifdef __GNUC__
-__attribute__((unused))
-#endif
-static const uint64_t native_zero = 0;
 
 /* ---- arenas ---- */
 
@@ -260,8 +247,6 @@ NATIVE void native_rounds_end(struct native_thread *r, const struct native_round
 
 /* ---- memory of loops ---- */
 
-enum { LANES = 32, BLOCK = 1024 };
-
 /* The scratch memory of a text is so many parts: a block of elements and the lanes of a tree.
  * An odd number of lines, so that parts do not lie in the same places of a cache. */
 enum { SCRATCH_PART = (BLOCK + LANES) * 8 + NATIVE_LINE };
@@ -405,15 +390,6 @@ SELDOM bool native_join_parts(struct native_ahead *a, struct native_buffer *cons
   return true;
 }
 
-/* ---- pieces ---- */
-
-/* Of `more` positions, those before which something that counts up from `a`, and may wrap
- * around, is `to` again. */
-NATIVE inline uint64_t native_until(uint64_t a, uint64_t to, uint64_t more) {
-  const uint64_t steps = (uint64_t)U(to - a);
-  return steps != 0 && steps < more ? steps : more;
-}
-
 /* ---- what is kept ---- */
 
 /* Packs elements of 8 bytes whose flag is -1, not 0, to `out`, behind whose end there is room for
@@ -456,52 +432,12 @@ KEEP(INT, INT)
 KEEP(FLOAT, FLOAT)
 KEEP(uint8_t, uint8_t)
 
-/* ---- the reproducible tree ---- */
+/* ---- scans by the reproducible tree ---- */
 
 enum { ROW = 8, WINDOW = 32 };
 
-/* The total of a block of n elements, 0 < n <= BLOCK; of n > 0 elements, the totals of whose
- * blocks are in y, which is overwritten; the exclusive scan of a segment, in place. */
-#define TREE(name, type, PAD, IDENTITY, WITH)                                                  \
-  NATIVE inline type native_block_##name(const type *x, uint64_t n) {                          \
-    type lane[LANES];                                                                          \
-    uint64_t w = 1;                                                                            \
-    if (n <= LANES / 2) {                                                                      \
-      while (w < n) w *= 2;                                                                    \
-      for (uint64_t j = 0; j < w; j++) lane[j] = j < n ? x[j] : (type)(PAD);                   \
-    } else {                                                                                   \
-      w = LANES;                                                                               \
-      for (uint64_t j = 0; j < LANES; j++) lane[j] = j < n ? x[j] : (type)(PAD);               \
-      uint64_t i = LANES;                                                                      \
-      for (; i + LANES <= n; i += LANES) {                                                     \
-        for (uint64_t j = 0; j < LANES; j++) lane[j] = (type)(WITH(lane[j], x[i + j]));        \
-      }                                                                                        \
-      for (uint64_t j = 0; i + j < n; j++) lane[j] = (type)(WITH(lane[j], x[i + j]));          \
-    }                                                                                          \
-    for (w /= 2; w > 0; w /= 2) {                                                              \
-      for (uint64_t j = 0; j < w; j++) lane[j] = (type)(WITH(lane[j], lane[j + w]));           \
-    }                                                                                          \
-    return lane[0];                                                                            \
-  }                                                                                            \
-  /* The total of a block whose whole rows are in the lanes, with m elements behind them. */      \
-  NATIVE inline type native_rows_##name(type *lane, uint64_t rows, const type *t, uint64_t m) { \
-    if (rows == 0) return native_block_##name(t, m);                                           \
-    for (uint64_t j = 0; j < m; j++) lane[j] = (type)(WITH(lane[j], t[j]));                    \
-    for (uint64_t w = LANES / 2; w > 0; w /= 2) {                                              \
-      for (uint64_t j = 0; j < w; j++) lane[j] = (type)(WITH(lane[j], lane[j + w]));           \
-    }                                                                                          \
-    return lane[0];                                                                            \
-  }                                                                                            \
-  NATIVE inline type native_total_##name(type *y, uint64_t n) {                                \
-    while (n > 1) {                                                                            \
-      uint64_t blocks = 0;                                                                     \
-      for (uint64_t b = 0; b < n; b += BLOCK) {                                                \
-        y[blocks++] = native_block_##name(y + b, n - b < BLOCK ? n - b : BLOCK);               \
-      }                                                                                        \
-      n = blocks;                                                                              \
-    }                                                                                          \
-    return y[0];                                                                               \
-  }                                                                                            \
+/* The exclusive scan of a segment, in place. */
+#define TREE_SCAN(name, type, PAD, IDENTITY, WITH)                                             \
   NATIVE inline type native_window_##name(type *x, uint64_t n, uint64_t w) {                   \
     type a[WINDOW], last[WINDOW];                                                              \
     for (uint64_t j = 0; j < w; j++) a[j] = j < n ? x[j] : (type)(PAD);                        \
@@ -542,3 +478,5 @@ enum { ROW = 8, WINDOW = 32 };
     native_pop(r->arena, m);                                                                   \
     return true;                                                                               \
   }
+TREE_SCAN(add_f, FLOAT, REAL(-0.0), REAL(0.0), ADD)
+TREE_SCAN(mul_f, FLOAT, REAL(1.0), REAL(1.0), MUL)

@@ -79,7 +79,7 @@ static void print_node_alone(struct copies_text *x, uint32_t k) {
   struct held *out = &x->held[node->result];
   out->v = x->next++;
   out->form = (uint8_t)unit_form(op, &units, op->outputs[0]);
-  print_kernel(x->t, op, params, out, x->keeps);
+  print_in_text(x->t, op, params, out, x->keeps);
 }
 
 /* ---- by runs ---- */

@@ -3,33 +3,13 @@
 #define RAVEL_PROCEDURES_PRIVATE_H
 
 #include "base/text.h"
-#include "fused-kernels/emit-expression.h"
-#include "fused-kernels/kernel.h"
+#include "fused-kernels/loops/loops.h"
 #include "ir/walk.h"
 #include "procedures/procedures.h"
-#include "procedures/put.h"
 
 #include <stdio.h>
 
-/* ---- how a variable is held: forms.c ---- */
-
-/* A vector that has one element in every execution is a scalar of C: xV. Another one is an
- * address and a length: xV, nV. A descriptor that has one segment in every execution is its
- * length: nV. Another one is the starts of segments and their number: oV, cV.
- *
- * A vector whose elements are all the same, and which is only read element by element, is one
- * of them and a length: xV, nV. The lengths of a descriptor, and where its segments begin, are
- * not computed where they are only read element by element: they are differences of starts.
- * Else each instance would go through a descriptor that all share. */
-enum form {
-  FORM_SCALAR,
-  FORM_VECTOR,
-  FORM_ONE,
-  FORM_SEGMENTS,
-  FORM_SAME,
-  FORM_LENGTHS,
-  FORM_STARTS
-};
+/* ---- how variables are held: forms.c ---- */
 
 /* What is known of the variables of a function. */
 struct forms {
@@ -47,24 +27,6 @@ bool *find_read_by_element(struct arena *, const struct ir_program *,
                            const struct ir_function *);
 /* Returns the forms of the variables of all wanted functions, by function. */
 struct forms *find_forms(struct arena *, const struct ir_program *, const bool *wanted);
-
-/* ---- sizes that are 1: unit-sizes.c ---- */
-
-/* Whether each size of a superoperator is 1 in every execution, given its parameters. */
-struct unit_sizes {
-  bool *len;   /* of every parameter: its length, or total */
-  bool *count; /* of every descriptor: its number of segments */
-};
-struct unit_sizes unit_sizes_of(struct arena *, const struct superop *, const uint8_t *forms,
-                                const bool *one);
-bool unit_size(const struct unit_sizes *, struct superop_size);
-/* The form of a value of the superoperator that is an output. */
-enum form unit_form(const struct superop *, const struct unit_sizes *, uint32_t value);
-
-/* The node that makes an output of the same elements everywhere; or NULL. Given the forms of
- * parameters. */
-const struct superop_node *same_everywhere(const struct superop *, const uint8_t *forms,
-                                           uint32_t value);
 
 /* ---- a text ---- */
 
@@ -111,48 +73,15 @@ const bool *find_repeating_lifted(struct arena *, const struct ir_program *);
 /* Marks the wanted functions that lead to marked ones. */
 void mark_callers(struct arena *, const struct ir_program *, const bool *wanted, bool *marks);
 
-/* ---- variables, by how they are held: held.c ---- */
+/* ---- superoperators ---- */
 
-/* A variable, and how it is held: a parameter or result of a superoperator. */
-struct held {
-  ir_var v;
-  uint8_t form;                     /* enum form */
-  bool placed;                      /* a parameter that is where the result will be */
-  ir_var base;                      /* of LENGTHS and STARTS: the descriptor */
-  const struct cvl_value *constant; /* of SAME: the value, if it is known */
-  uint32_t append; /* a vector that is only returned, as result append - 1: its room is in that
-                      buffer; else 0 */
-};
-
-/* Declares a variable, whose elements have this type. */
-void declare_held(FILE *, const struct held *, const char *type);
-/* The number of elements, a descriptor's total; the number of segments of a descriptor. */
-struct snippet held_length(const struct held *);
-struct snippet held_count(const struct held *);
-/* Writes where the elements are. */
-void put_data(FILE *, const struct held *);
-/* Writes an element, at a position that is an expression. */
-void put_element(FILE *, const struct held *, const char *position);
-/* Gives up where the lengths of two variables differ. */
-void require_equal(FILE *, const struct held *, const struct held *);
-/* Writes xV = room for nV elements; V is not scalar. */
-void print_room(FILE *, const struct held *);
-
-/* ---- kernels: print-kernel.c ---- */
-
-/* Declares the results of a superoperator, outputs in their order, and computes them. `keeps`:
- * a slice of what it is given is copied, too. */
-void print_kernel(struct procedures_text *, const struct superop *, const struct held *params,
-                  const struct held *outputs, bool keeps);
-/* Writes the function of a superoperator's combination, if it has one, before procedures:
- * kernel-combinations.c. */
-void print_combination_function(struct procedures_text *, uint32_t superop);
-/* Whether a kernel can be printed. */
-bool may_print_kernel(const struct superop *);
+/* Does what print_kernel does (fused-kernels/loops/loops.h), in the text. */
+void print_in_text(struct procedures_text *, const struct superop *, const struct held *params,
+                   const struct held *outputs, bool keeps);
 
 /* ---- copies: print-copies.c ---- */
 
-/* Does what print_kernel does, for a superoperator of copies. Variables from `free_variable` on
+/* Does the same for a superoperator of copies. Variables from `free_variable` on
  * are free. */
 void print_copies(struct procedures_text *, const struct superop *, const struct held *params,
                   const struct held *outputs, uint32_t free_variable, bool keeps);

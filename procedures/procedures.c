@@ -6,7 +6,8 @@
 
 #include <string.h>
 
-extern const char *const procedures_native_text[], *const procedures_functions_text[];
+extern const char *const procedures_native_text[], *const procedures_functions_text[],
+                                                       *const fused_loops_text[];
 
 /* ---- which functions ---- */
 
@@ -113,11 +114,8 @@ static void print_beginning(const struct procedures_text *t, FILE *out) {
           emit_type(w, SUPEROP_FLOAT));
   fprintf(out, "enum { SCRATCH_PARTS = %u };\n", t->scratch);
   put_lines(procedures_native_text, out);
+  put_lines(fused_loops_text, out);
   put_lines(procedures_functions_text, out);
-  fputs("#define ADD(x, y) ((x) + (y))\n#define MUL(x, y) ((x) * (y))\n"
-        "TREE(add_f, FLOAT, REAL(-0.0), REAL(0.0), ADD)\n"
-        "TREE(mul_f, FLOAT, REAL(1.0), REAL(1.0), MUL)\n\n",
-        out);
 }
 
 static bool is_native(const struct procedures_text *t, uint32_t lifted) {
@@ -133,9 +131,26 @@ static void print_heads(struct procedures_text *t) {
   fputs("\n", t->out);
 }
 
+static struct kernel_file kernel_file_of(const struct procedures_text *t) {
+  return (struct kernel_file){.arena = t->arena,
+                              .out = t->out,
+                              .widths = t->program->widths,
+                              .superops = t->program->superops,
+                              .superop_count = t->program->superop_count,
+                              .scratch = t->scratch};
+}
+
+void print_in_text(struct procedures_text *t, const struct superop *op,
+                   const struct held *params, const struct held *outputs, bool keeps) {
+  struct kernel_file file = kernel_file_of(t);
+  print_kernel(&file, op, params, outputs, keeps);
+  t->scratch = file.scratch;
+}
+
 static void print_functions(struct procedures_text *t) {
   const uint32_t count = t->program->function_count;
-  for (uint32_t k = 0; k < t->program->superop_count; k++) print_combination_function(t, k);
+  struct kernel_file file = kernel_file_of(t);
+  for (uint32_t k = 0; k < file.superop_count; k++) print_combination_function(&file, k);
   print_heads(t);
   for (uint32_t f = 0; f < count; f++) {
     if (t->printed[f] && t->repeats[f]) print_call_work(t, f);

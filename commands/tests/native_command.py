@@ -15,7 +15,7 @@ from support import SUM_OF_SQUARES, SUM_OF_SQUARES_RESULT, TRIPLES, ScratchTest
 
 # Superoperators of a program of which less than half are compiled first, and what all sources have
 # at most.
-MANY, MOST_BYTES = 300, 400_000
+MANY, MOST_BYTES = 600, 400_000
 REFUSED = "ravel: superoperators are not compiled: "
 # The compiler: it records its runs, the permissions of its directory, its standard input, and what
 # that has.

@@ -23,7 +23,6 @@
 
 #include "cvl-cpu/fused/columns.h"
 #include "cvl-cpu/fused/compiled.h"
-#include "cvl-cpu/fused/rectangles.h"
 #include "cvl-cpu/fused/strip.h"
 #include "cvl-cpu/fused/worker.h"
 #include "fused-kernels/affine-nodes.h"
@@ -202,7 +201,7 @@ static bool executes_maps(const struct cvl_kernel *k) {
 
 /* Decides between runs, columns, and neither. */
 static void affine_gather_choose(struct cvl_kernel *k) {
-  k->run.has_affine_runs = k->run.by_columns = k->run.by_rectangles = false;
+  k->run.has_affine_runs = k->run.by_columns = false;
   k->run.affine_gather_count = k->run.affine_value_count = 0;
   k->run.strip = k->usual_strip;
   if (k->analysed_count == 0 || k->run.n < 2 * RUN_LEAST) return;
@@ -224,9 +223,6 @@ void fused_affine_bind(struct cvl_kernel *k) {
   number_gathers(k);
   number_filled(k);
   find_affine_steps(k);
-  k->run.by_rectangles = k->run.has_affine_runs && fused_rectangles_suit(k);
-  if (k->run.by_rectangles)
-    k->run.rectangle_tasks = fused_compiled_functions(k->compiled)->rectangles.tasks;
 }
 
 /* ---- symbolic values ---- */
@@ -350,17 +346,6 @@ static struct affine_extent extent_at(const struct fused_worker *w, uint64_t fir
                                 rows < ROWS_MOST ? rows : ROWS_MOST};
 }
 
-/* Keeps what the function of rectangles reads of arithmetic on positions. */
-static void note_known(const struct fused_worker *w, struct fused_rectangle *r) {
-  const struct cvl_kernel *k = w->k;
-  for (uint32_t i = 0; i < k->analysed_count; i++) {
-    const uint32_t n = k->analysed[i], v = k->op->nodes[n].result;
-    if (k->run.rectangle_tasks[n] != RECTANGLE_AFFINE) continue;
-    r->known[v] = w->affine[v];
-    r->skipping &= w->affine[v].known;
-  }
-}
-
 /* Finds the largest one. */
 static void find_rectangle(struct fused_worker *w, uint64_t first, struct fused_rectangle *r) {
   const struct cvl_kernel *k = w->k;
@@ -383,7 +368,6 @@ static void find_rectangle(struct fused_worker *w, uint64_t first, struct fused_
     r->sources[i] = (struct plan_source){.value = w->affine[v]};
     r->skipping &= r->sources[i].value.known;
   }
-  if (k->run.by_rectangles) note_known(w, r);
   r->first = first;
   r->row = w->row;
   r->column = first - w->row_start;
@@ -612,37 +596,18 @@ void fused_affine_column(struct fused_worker *w, uint64_t column, uint64_t first
 
 /* ---- the state of a worker ---- */
 
-/* Returns the bytes of the arrays that exist only in runs by rectangles. */
-static size_t rectangles_bytes(const struct cvl_kernel *k) {
-  const size_t values = k->run.by_rectangles ? k->op->value_count : 0;
-  return values *
-         (FUSED_RECTANGLES * sizeof(struct affine) + 2 * sizeof(struct tile_rectangle));
-}
-
 size_t fused_affine_bytes(const struct cvl_kernel *k) {
   if (k->run.affine_value_count == 0) return 0;
-  return rectangles_bytes(k) + k->op->value_count * sizeof(struct affine) +
+  return k->op->value_count * sizeof(struct affine) +
          FUSED_RECTANGLES * (sizeof(struct fused_rectangle) +
                              k->run.affine_value_count * sizeof(struct plan_source)) +
          k->run.affine_value_count * (sizeof(char *) + k->run.strip * sizeof(uint64_t)) +
          2 * FUSED_STRIP;
 }
 
-static void set_up_rectangles(struct fused_worker *w, char *memory) {
-  const struct cvl_kernel *k = w->k;
-  if (!k->run.by_rectangles) return;
-  w->rectangle_in = (struct tile_rectangle *)(void *)memory;
-  w->rectangle_out = w->rectangle_in + k->op->value_count;
-  struct affine *known = (struct affine *)(void *)(w->rectangle_out + k->op->value_count);
-  for (uint32_t i = 0; i < FUSED_RECTANGLES; i++)
-    w->rectangles[i].known = known + i * k->op->value_count;
-}
-
 void fused_affine_set_up(struct fused_worker *w, char *memory) {
   const struct cvl_kernel *k = w->k;
   if (k->run.affine_value_count == 0) return;
-  char *const of_rectangles = memory;
-  memory += rectangles_bytes(k);
   w->affine = (struct affine *)(void *)memory;
   w->rectangles = (struct fused_rectangle *)(void *)(w->affine + k->op->value_count);
   struct plan_source *sources =
@@ -651,7 +616,6 @@ void fused_affine_set_up(struct fused_worker *w, char *memory) {
     w->rectangles[i] = (struct fused_rectangle){.sources = sources};
     sources += k->run.affine_value_count;
   }
-  set_up_rectangles(w, of_rectangles);
   w->gathered = (const char **)(void *)sources;
   w->filled = (char *)(void *)(w->gathered + k->run.affine_value_count);
   char *flags = affine_gather_room_of(w, k->run.affine_value_count);

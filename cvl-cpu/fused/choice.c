@@ -2,6 +2,7 @@
 #include "cvl-cpu/fused/choice.h"
 
 #include <math.h>
+#include <string.h>
 
 #include "cvl-cpu/compile/compile.h"
 #include "cvl-cpu/fused/compiled.h"
@@ -64,10 +65,18 @@ static void begin_trial(struct fused_choice *choice) {
   choice->evaluated = choice->compiled = (struct fused_trial){0};
 }
 
-/* Functions for one segment are of no use once a run has had several. */
-static void drop_unsuited(struct cvl_kernel *k) {
+/* Functions for ranges are compiled for descriptors that have one segment, or several, as in
+ * the first run, and those for tiles of one segment only for such runs. They are of no use once
+ * a run has others. */
+static void drop_unsuited(struct cvl_kernel *k, const struct cvl_value *operands) {
+  const size_t bytes = k->op->param_count * sizeof *k->one;
+  const bool same = memcmp(k->one, k->run.one, bytes) == 0;
   k->general |= !k->run.flat;
-  if (!k->compiled || fused_compiled_suits(k->compiled)) return;
+  k->tiles |= k->found_one && !same;
+  if (!k->found_one) memcpy(k->one, k->run.one, bytes);
+  k->found_one = true;
+  if (!k->compiled || fused_compiled_suits(k->compiled, operands)) return;
+  k->tiles |= same;
   fused_compiled_free(k->compiled);
   k->compiled = NULL;
   k->choice = (struct fused_choice){.evaluated = k->choice.evaluated};
@@ -101,9 +110,9 @@ static bool look_up_pays(const struct cvl_kernel *k) {
   return k->choice.evaluated.seconds + soon >= after;
 }
 
-bool fused_choose(struct cvl_kernel *k) {
+bool fused_choose(struct cvl_kernel *k, const struct cvl_value *operands) {
   if (!k->c->compile_cache) return false;
-  drop_unsuited(k);
+  drop_unsuited(k, operands);
   if (k->choice.stage == CHOICE_WATCHED) begin_first(k);
   if (k->choice.unasked) return k->compiled && fused_compiled_ready(k->compiled);
   struct fused_choice *choice = &k->choice;

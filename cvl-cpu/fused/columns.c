@@ -15,9 +15,7 @@
 #include <string.h>
 
 #include "cvl-cpu/fused/affine-gather.h"
-#include "cvl-cpu/fused/compiled.h"
 #include "cvl-cpu/fused/strip.h"
-#include "cvl-cpu/fused/tile.h"
 #include "cvl-cpu/fused/worker.h"
 #include "cvl-cpu/kernels/kernels.h"
 
@@ -54,8 +52,9 @@ static bool columns_suits(const struct cvl_kernel *k, uint32_t n) {
 
 bool fused_columns_suit(const struct cvl_kernel *k) {
   const struct segments *s = &k->run.segments;
-  if (k->reduction_count == 0 || fused_hands_on(k) || k->combines || s->offsets ||
-      s->equal < 2 || s->equal > CVL_REDUCE_BLOCK || s->count < tuned(k->c, COLUMN_ROWS))
+  if (k->run.runs_compiled || k->reduction_count == 0 || fused_hands_on(k) || k->combines ||
+      s->offsets || s->equal < 2 || s->equal > CVL_REDUCE_BLOCK ||
+      s->count < tuned(k->c, COLUMN_ROWS))
     return false;
   for (uint32_t v = 0; v < k->op->value_count; v++) {
     const struct fused_value *value = &k->values[v];
@@ -110,18 +109,14 @@ uint64_t fused_columns(struct fused_worker *w, uint64_t row, uint64_t last) {
   const uint64_t rows = fused_affine_rows(w, row, most);
   w->skipping = rows >= tuned(w->k->c, COLUMN_ROWS);
   if (!w->skipping) {
-    if (!w->k->run.runs_compiled) fused_walks_at(w, first);
+    fused_walks_at(w, first);
     fused_affine_none(w);
     return 0;
   }
   w->origin[IN_TILE] = first;
   for (uint64_t c = 0; c < columns; c++) {
     fused_affine_column(w, c, first, rows);
-    if (w->k->run.runs_compiled) {
-      fused_tile_column(w, first, rows);
-    } else {
-      fused_strip_column(w, first, rows);
-    }
+    fused_strip_column(w, first, rows);
     combine_column(w, c, first, rows);
   }
   columns_finish(w, columns, row, rows);

@@ -7,6 +7,7 @@
 
 #include "base/text.h"
 #include "cvl-cpu/compile/compile.h"
+#include "cvl-cpu/fused/ranges.h"
 #include "cvl-cpu/fused/strip.h"
 #include "cvl-cpu/fused/worker.h"
 #include "fused-kernels/emit.h"
@@ -33,13 +34,12 @@ struct fused_compiled {
       *walking; /* nodes that it executes outside stages, and gathers and INDEXes of these */
   uint32_t touched_count, walking_count;
   bool folds_many;
+  kernel_range_function *range;
   tile_function *tile;
-  rectangle_function *rectangles;
   loop_block **loops;                  /* of the first node of each */
   fused_scan_function **scans;         /* of each scan that tiles do */
   struct order_compiled *combinations; /* of the first node of each */
   struct compiled_code *code;
-  struct fused_short few;
   bool loaded, flat;
   uint32_t slots;
 };
@@ -191,7 +191,15 @@ static void compiled_assign_slots(struct fused_compiled *f) {
   }
 }
 
+static bool plan_ranges(struct fused_compiled *f) {
+  const size_t bytes = f->k->op->param_count * sizeof *f->k->one;
+  if (f->k->tiles) return false;
+  bool *one = memcpy(arena_alloc(&f->arena, bytes + 1), f->k->one, bytes);
+  return fused_ranges_plan(&f->arena, f->k->op, one, &f->functions);
+}
+
 static bool compiled_plan(struct fused_compiled *f) {
+  if (plan_ranges(f)) return true;
   if (!fused_functions_plan(&f->arena, f->k->op, f->flat, &f->functions)) return false;
   f->loops = arena_alloc(&f->arena, (f->k->op->node_count + 1) * sizeof *f->loops);
   f->scans = arena_alloc(&f->arena, (f->k->op->node_count + 1) * sizeof *f->scans);
@@ -204,7 +212,6 @@ static bool compiled_plan(struct fused_compiled *f) {
   f->folds_many = f->functions.folds && folds_many(f);
   find_touched(f);
   compiled_assign_slots(f);
-  fused_short_plan(&f->arena, f->k, &f->functions, &f->few);
   return true;
 }
 
@@ -218,7 +225,8 @@ static bool compiled_make(struct fused_compiled *f) {
   return made;
 }
 
-bool fused_compiled_suits(const struct fused_compiled *f) {
+bool fused_compiled_suits(const struct fused_compiled *f, const struct cvl_value *operands) {
+  if (f->functions.ranges) return !f->k->tiles && fused_ranges_suit(f->k, operands);
   return !f->flat || f->k->run.flat;
 }
 
@@ -242,21 +250,34 @@ struct fused_compiled *fused_compiled_copy(struct cvl_kernel *k,
   return f;
 }
 
+/* Writes the functions, whose names begin with the prefix; without one, all that they depend
+ * on. False without memory. */
+static bool write_functions(struct fused_compiled *f, const char *prefix, struct text *text) {
+  const struct widths widths = {f->k->c->int_elem, f->k->c->float_elem};
+  struct memory_guard guard;
+  memory_guard_begin(&guard);
+  if (setjmp(guard.jump)) return false;
+  if (*prefix)
+    fused_emit_named(&f->arena, &f->functions, widths, prefix, text->stream);
+  else
+    fused_emit_functions(&f->arena, &f->functions, widths, text->stream);
+  memory_guard_end(&guard);
+  return true;
+}
+
 /* The code of planned functions; NULL: no memory, or no compiler. Their names begin with what
  * their text alone would be found by. */
-static struct compiled_code *code_of(const struct fused_compiled *f) {
+static struct compiled_code *code_of(struct fused_compiled *f) {
   const struct cvl_context *c = f->k->c;
-  const struct widths widths = {c->int_elem, c->float_elem};
   char prefix[FUSED_NAME_MAX];
   struct compiled_code *code = NULL;
   struct text text;
   if (!text_begin(&text, c->heap)) return NULL;
-  fused_emit_functions(&f->functions, widths, text.stream);
-  if (text_flush(&text)) {
+  if (write_functions(f, "", &text) && text_flush(&text)) {
     fused_functions_prefix(text.bytes, text.length, prefix);
     text_clear(&text);
-    fused_emit_named(&f->functions, widths, prefix, text.stream);
-    if (text_end(&text)) code = compile_text(c->compile_cache, prefix, text.bytes, text.length);
+    if (write_functions(f, prefix, &text) && text_end(&text))
+      code = compile_text(c->compile_cache, prefix, text.bytes, text.length);
   }
   text_free(&text);
   return code;
@@ -324,11 +345,8 @@ const struct order_compiled *fused_compiled_combination(const struct fused_compi
 bool fused_compiled_ready(struct fused_compiled *f) {
   if (f->loaded) return true;
   if (!compiled_ready(f->code)) return false;
+  if (f->functions.ranges) return f->loaded = compiled_load(f, "range", &f->range);
   if (!compiled_load(f, "tile", &f->tile)) return false;
-  if (f->functions.rectangles.exists && !compiled_load(f, "rectangles", &f->rectangles))
-    return false;
-  if (f->few.fits && !compiled_load(f, "block0", &f->few.block)) return false;
-  if (f->few.fits && f->few.folds && !compiled_load(f, "fold", &f->few.fold)) return false;
   for (uint32_t n = 0; n < f->k->op->node_count; n++) {
     char name[32];
     if (fused_begins_combination(f->k->op, n) && !load_combination(f, n)) return false;
@@ -381,8 +399,8 @@ bool fused_compiled_stage_skipped(const struct fused_compiled *f, uint32_t stage
 
 /* ---- running ---- */
 
-const struct fused_short *fused_compiled_short(const struct fused_compiled *f) {
-  return &f->few;
+kernel_range_function *fused_compiled_range(const struct fused_compiled *f) {
+  return f->range;
 }
 
 const struct fused_functions *fused_compiled_functions(const struct fused_compiled *f) {
@@ -391,10 +409,6 @@ const struct fused_functions *fused_compiled_functions(const struct fused_compil
 
 tile_function *fused_compiled_tile(const struct fused_compiled *f) {
   return f->tile;
-}
-
-rectangle_function *fused_compiled_rectangles(const struct fused_compiled *f) {
-  return f->rectangles;
 }
 
 fused_scan_function *fused_compiled_scan(const struct fused_compiled *f, uint32_t node) {

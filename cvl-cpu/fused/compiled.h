@@ -5,7 +5,6 @@
 #ifndef RAVEL_CPU_FUSED_COMPILED_H
 #define RAVEL_CPU_FUSED_COMPILED_H
 
-#include "cvl-cpu/fused/short.h"
 #include "cvl-cpu/fused/worker.h"
 #include "fused-kernels/emit.h"
 
@@ -16,8 +15,8 @@ struct fused_compiled *fused_compiled_new(struct cvl_kernel *, bool flat);
 /* Returns the functions for a copy of their kernel. */
 struct fused_compiled *fused_compiled_copy(struct cvl_kernel *, const struct fused_compiled *);
 /* Whether the functions suit the segments of this run: those made for one segment (flat, as
- * emit.h says) suit no others. */
-bool fused_compiled_suits(const struct fused_compiled *);
+ * emit.h says) suit no others, and those for ranges what ranges.h says. */
+bool fused_compiled_suits(const struct fused_compiled *, const struct cvl_value *operands);
 void fused_compiled_free(struct fused_compiled *);
 /* Whether the functions have been compiled, of which _cached only looks and _ready starts the
  * compiler or waits for it, as compiled_ready does; whether compiling them has failed; as
@@ -32,12 +31,10 @@ bool fused_compiled_owed(const struct fused_compiled *);
 void fused_compiled_spent(struct fused_compiled *, double seconds);
 /* Whether the function of a stage computes a node. */
 bool fused_compiled_does(const struct fused_compiled *, uint32_t node);
-/* How few positions are run, once the functions are ready. */
-const struct fused_short *fused_compiled_short(const struct fused_compiled *);
-/* The plan; the function of tiles, once it is ready. */
+/* The plan; the function of ranges, or of tiles, once it is ready. */
 const struct fused_functions *fused_compiled_functions(const struct fused_compiled *);
+kernel_range_function *fused_compiled_range(const struct fused_compiled *);
 tile_function *fused_compiled_tile(const struct fused_compiled *);
-rectangle_function *fused_compiled_rectangles(const struct fused_compiled *);
 /* The function of a scan, as fused_emit_scan writes it. */
 typedef void fused_scan_function(const void *before, const void *x, uint64_t n, void *out);
 fused_scan_function *fused_compiled_scan(const struct fused_compiled *, uint32_t node);

@@ -407,6 +407,9 @@ static struct cvl_kernel *prepare_copies(struct cvl_context *c, const struct sup
 /* Takes over what the kernel that this one is a copy of has compiled and chosen so far. */
 static void adopt(struct cvl_kernel *k, const struct cvl_kernel *of) {
   k->general = of->general;
+  k->tiles = of->tiles;
+  k->found_one = of->found_one;
+  memcpy(k->one, of->one, k->op->param_count * sizeof *k->one);
   k->choice = of->choice;
   if (!of->compiled) return;
   k->compiled = fused_compiled_copy(k, of->compiled);
@@ -443,7 +446,8 @@ static struct cvl_kernel *plan_prepare(struct cvl_context *c, const struct super
   const size_t affine_steps_at = analysed_at + op->node_count * sizeof(uint32_t);
   const size_t affine_gathers_at = affine_steps_at + op->node_count * sizeof(uint32_t);
   const size_t flat_at = affine_gathers_at + op->node_count * sizeof(uint32_t);
-  const size_t bytes = flat_at + 2 * op->node_count * sizeof(uint32_t);
+  const size_t one_at = flat_at + 2 * op->node_count * sizeof(uint32_t);
+  const size_t bytes = one_at + 2 * op->param_count * sizeof(bool);
   char *block = memory_take(c->memory, bytes);
   if (!block) return NULL;
   memset(block, 0, bytes);
@@ -468,6 +472,9 @@ static struct cvl_kernel *plan_prepare(struct cvl_context *c, const struct super
   uint32_t *scratch = (uint32_t *)(void *)(block + free_at);
   fused_combine_plan(k);
   k->flat_of = (uint32_t *)(void *)(block + flat_at);
+  k->run.one = (bool *)(block + one_at);
+  k->one = k->run.one + op->param_count;
+  for (uint32_t p = 0; p < op->param_count; p++) k->one[p] = op->kinds[p] == SUPEROP_SEGDES;
   note_flat(k);
   describe_values(k);
   note_runs(k);

@@ -15,14 +15,13 @@
  *   strip           evaluation of a strip
  *   gather          gathers within a strip
  *   affine-gather   gathers by indices that are affine for a while
- *   rectangles      whole rows, by rectangles of affine runs
  *   columns         reductions of segments of one length, column by column
  *   loop            loops, within a strip
  *   chunk           evaluation of a chunk: tiles, reductions, packs, scans
  *   compiled        compiled functions: which there are
  *   tile            tiles, executed by them
  *   choice          whether a run uses those
- *   short           few positions, by one call of them
+ *   ranges          positions or segments, by a compiled function for ranges of them
  *   scatter         scatters by compiled functions
  *   concatenate     scatters of contiguous vectors: concatenations
  *   copy            copies of segments; of op->copies that is all there is
@@ -241,17 +240,16 @@ struct copy_plan;
 /* The state of a superoperator in one run. Its arrays are made with the plan. */
 struct fused_run {
   uint64_t site, n;
-  struct segments segments;       /* of the consumers; one segment if there are none */
-  bool cut_anywhere;              /* no consumers: chunks may begin at any position */
-  bool runs_compiled;             /* maps are done by compiled functions */
-  bool in_one_call;               /* it was short (short.h) */
-  bool flat;                      /* INDEXes, and what gathers read, are of one segment */
-  bool streams;                   /* something is written past the caches */
-  bool has_affine_runs;           /* some gather is affine */
-  bool by_columns;                /* segments are reduced column by column: columns.c */
-  bool by_rectangles;             /* whole rows are executed by them: rectangles.c */
-  const uint8_t *rectangle_tasks; /* then, of every node: enum fused_rectangle_task */
-  uint8_t scattering;             /* enum fused_scattering */
+  struct segments segments; /* of the consumers; one segment if there are none */
+  bool cut_anywhere;        /* no consumers: chunks may begin at any position */
+  bool runs_compiled;       /* maps are done by compiled functions */
+  bool by_ranges;           /* a compiled function did ranges of it (ranges.h) */
+  bool flat;                /* INDEXes, and what gathers read, are of one segment */
+  bool *one;                /* of every parameter: a descriptor of one segment */
+  bool streams;             /* something is written past the caches */
+  bool has_affine_runs;     /* some gather is affine */
+  bool by_columns;          /* segments are reduced column by column: columns.c */
+  uint8_t scattering;       /* enum fused_scattering */
   bool again;           /* it failed in a way that only operations report: run it by them ... */
   bool by_operations;   /* ... now */
   uint32_t *live_steps; /* the steps that are executed: from live_from to step_count */
@@ -303,7 +301,10 @@ struct cvl_kernel {
   /* The descriptors that have one segment in a flat run: flat_count of them. */
   uint32_t *flat_of;
   uint32_t flat_count;
-  bool general;       /* some run was not flat: functions are compiled for any segments */
+  bool general; /* some run was not flat: functions are compiled for any segments */
+  bool tiles;   /* some run did not suit ranges: functions are compiled for tiles */
+  bool *one;    /* functions for ranges are compiled for these descriptors of one segment ... */
+  bool found_one;     /* ... which a run has had; else all have */
   uint32_t *analysed; /* the nodes of the affine analysis: analysed_count of them */
   uint32_t analysed_count;
   uint32_t strip_slots, tile_slots, walks;
@@ -321,6 +322,12 @@ struct cvl_kernel {
 static inline bool fused_hands_on(const struct cvl_kernel *k) {
   return k->scan_count + k->pack_count > 0 || k->scans_by;
 }
+
+/* Positions, or steps over segments, that a thread takes at a time: all of them where the pool
+ * would cost more than it gains; otherwise so that what they read and write stays in the
+ * second-level cache. One thread alone takes as many as it may before it looks again whether it
+ * must stop. */
+uint64_t fused_grain(const struct cvl_kernel *, uint64_t steps);
 
 /* In debug builds aborts if the plan contradicts itself (check.c). */
 void fused_plan_check(const struct cvl_kernel *);

@@ -13,6 +13,7 @@
 #include "cvl-cpu/fused/concatenate.h"
 #include "cvl-cpu/fused/copy.h"
 #include "cvl-cpu/fused/message.h"
+#include "cvl-cpu/fused/ranges.h"
 #include "cvl-cpu/fused/scatter.h"
 #include "cvl-cpu/fused/strip.h"
 #include "cvl-cpu/fused/tile.h"
@@ -411,12 +412,20 @@ static void set_up_worker(struct cvl_kernel *k, const struct worker_layout *at, 
   if (k->run.runs_compiled) fused_tile_set_up(w, memory + at->compiled);
 }
 
-/* Cuts the domain into chunks: into one where the pool would cost more than it gains; otherwise
- * so that what a chunk reads and writes stays in the second-level cache. One thread alone takes
- * as much as it may before it looks again whether it must stop; so does each that executes
- * rectangles, which a chunk finds anew: in 1,600 positions that takes longer than they do. */
-static void fused_cut(struct cvl_kernel *k) {
+uint64_t fused_grain(const struct cvl_kernel *k, uint64_t steps) {
   enum { LEAST = 2 * FUSED_STRIP };
+  const unsigned threads = pool_threads(k->c->pool);
+  if (steps <= k->serial_steps) return steps ? steps : 1;
+  const bool large = threads == 1 && !fused_hands_on(k);
+  const uint64_t bytes = large ? tuned(k->c, LONE_BYTES) : tuned(k->c, CHUNK_BYTES);
+  uint64_t grain = least_of(bytes / k->cost, steps / threads + 1);
+  if (grain < LEAST) grain = LEAST;
+  grain = (grain + LEAST - 1) / LEAST * LEAST;
+  return grain < steps ? grain : steps;
+}
+
+/* Cuts the domain into chunks. */
+static void fused_cut(struct cvl_kernel *k) {
   if (k->run.scattering == SCATTER_BY_RANGES) {
     k->run.chunks = fused_scatter_ranges(k);
     k->run.grain = 1;
@@ -424,18 +433,10 @@ static void fused_cut(struct cvl_kernel *k) {
     return;
   }
   const uint64_t steps = k->run.cut_anywhere ? k->run.n : segments_steps(&k->run.segments);
-  const unsigned threads = pool_threads(k->c->pool);
+  const uint64_t grain = k->run.grain = fused_grain(k, steps);
   k->run.chunks = 1;
-  k->run.grain = steps ? steps : 1;
   k->run.most_positions = k->run.n;
-  if (steps <= k->serial_steps) return;
-  const bool large = (threads == 1 || k->run.by_rectangles) && !fused_hands_on(k);
-  const uint64_t bytes = large ? tuned(k->c, LONE_BYTES) : tuned(k->c, CHUNK_BYTES);
-  uint64_t grain = least_of(bytes / k->cost, steps / threads + 1);
-  if (grain < LEAST) grain = LEAST;
-  grain = (grain + LEAST - 1) / LEAST * LEAST;
   if (grain >= steps) return;
-  k->run.grain = grain;
   k->run.chunks = (steps + grain - 1) / grain;
   k->run.most_positions = least_of(k->run.n, grain + FUSED_WHOLE + CVL_REDUCE_BLOCK);
 }
@@ -516,13 +517,12 @@ static bool fused_is_flat(const struct cvl_kernel *k, const struct cvl_value *op
   return true;
 }
 
-static enum short_outcome run_short(struct cvl_kernel *k, const struct cvl_value *operands) {
-  k->run.in_one_call = false;
-  if (!k->run.runs_compiled) return SHORT_UNFIT;
-  const enum short_outcome outcome =
-      fused_short_run(k, fused_compiled_short(k->compiled), operands);
-  k->run.in_one_call = outcome == SHORT_DONE;
-  return outcome;
+/* Finds the descriptors that have one segment. */
+static void fused_find_one(struct cvl_kernel *k, const struct cvl_value *operands) {
+  for (uint32_t p = 0; p < k->op->param_count; p++) {
+    if (k->op->kinds[p] == SUPEROP_SEGDES)
+      k->run.one[p] = value_segments(&operands[p]).count == 1;
+  }
 }
 
 static bool fused_run_once(struct cvl_kernel *k, const struct cvl_value *operands) {
@@ -536,9 +536,15 @@ static bool fused_run_once(struct cvl_kernel *k, const struct cvl_value *operand
   atomic_store_explicit(&k->run.turn, 0, memory_order_relaxed);
   atomic_store_explicit(&k->run.failed, FUSED_NONE, memory_order_relaxed);
   k->run.flat = fused_is_flat(k, operands);
-  k->run.runs_compiled = fused_choose(k);
-  const enum short_outcome outcome = run_short(k, operands);
-  if (outcome != SHORT_UNFIT) return outcome == SHORT_DONE;
+  fused_find_one(k, operands);
+  k->run.runs_compiled = fused_choose(k, operands) && !k->run.by_operations;
+  k->run.by_ranges = k->run.runs_compiled && fused_compiled_functions(k->compiled)->ranges;
+  if (k->run.by_ranges) {
+    const enum ranges_outcome ranges = fused_ranges_run(k, operands);
+    if (ranges != RANGES_UNFIT) return ranges == RANGES_DONE;
+    fused_drop_results(k);
+    k->run.runs_compiled = k->run.by_ranges = false;
+  }
   fused_bind(k, operands);
   const bool made = make_results(k, operands);
   if (made) fused_cut(k);

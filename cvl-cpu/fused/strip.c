@@ -22,7 +22,6 @@ static struct walk walk_at(const struct segments *s, uint64_t position) {
 void fused_walks_at(struct fused_worker *w, uint64_t position) {
   const struct cvl_kernel *k = w->k;
   w->run_end = w->rectangles_found = 0;
-  w->by_runs = false;
   w->begun = position;
   for (uint32_t i = 0; i < k->step_count; i++) {
     const uint32_t number = k->steps[i];

@@ -7,7 +7,6 @@
 
 #include "cvl-cpu/fused/affine-gather.h"
 #include "cvl-cpu/fused/compiled.h"
-#include "cvl-cpu/fused/rectangles.h"
 #include "cvl-cpu/fused/strip.h"
 #include "cvl-cpu/fused/worker.h"
 #include "cvl-cpu/kernels/kernels.h"
@@ -101,8 +100,8 @@ static void set_acts(struct fused_worker *w) {
     w->tile.nodes[steps.numbers[i]].act = act_of(k, steps.numbers[i]);
   }
   for (uint32_t s = 0; s < fused_compiled_functions(k->compiled)->schedule.stage_count; s++) {
-    w->skipped[s] = (k->run.has_affine_runs || k->run.by_columns) && w->skipping &&
-                    fused_compiled_stage_skipped(k->compiled, s);
+    w->skipped[s] =
+        k->run.has_affine_runs && w->skipping && fused_compiled_stage_skipped(k->compiled, s);
   }
   w->acts_skipping = w->skipping;
 }
@@ -349,11 +348,6 @@ static void tile_run(struct fused_worker *w, uint64_t first, uint64_t n, bool fo
 /* By affine runs: each is at most a strip. `ends`: the last of these positions end a block. */
 static void run_by_runs(struct fused_worker *w, uint64_t first, uint64_t n, bool folds) {
   for (uint64_t at = 0; at < n;) {
-    const uint64_t whole = fused_rectangles(w, first + at, n - at);
-    if (whole > 0) {
-      at += whole;
-      continue;
-    }
     const uint64_t count = fused_affine_run(w, first + at, least_of(n - at, w->k->run.strip));
     w->tile.begins = at == 0;
     w->tile.lead = at;
@@ -373,11 +367,6 @@ static bool tile_run_all(struct fused_worker *w, uint64_t first, uint64_t n, boo
     tile_run(w, first, n, folds);
   }
   return atomic_load_explicit(&w->k->run.failed, memory_order_relaxed) == FUSED_NONE;
-}
-
-void fused_tile_column(struct fused_worker *w, uint64_t first, uint64_t n) {
-  w->tile.begins = w->tile.ends = 1;
-  tile_run(w, first, n, false);
 }
 
 bool fused_tile(struct fused_worker *w, uint64_t first, uint64_t n) {

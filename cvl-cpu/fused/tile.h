@@ -19,8 +19,6 @@ void fused_tile_write_scans(struct fused_worker *, const struct segment_range *i
 /* Executes the steps and packs for positions first .. first + n - 1, at most a tile; all of
  * them even after a fault: a stage has nodes from before and after it. False after a fault. */
 bool fused_tile(struct fused_worker *, uint64_t first, uint64_t n);
-/* Steps of an affine run for n rows of a column. */
-void fused_tile_column(struct fused_worker *, uint64_t first, uint64_t n);
 /* Does what fused_tile does for blocks of one segment. The totals go to totals[r] for each
  * reduction r, from number `block` on. */
 bool fused_tile_folds(struct fused_worker *, uint64_t first, uint64_t n, char *const *totals,

@@ -22,7 +22,6 @@ struct fused_rectangle {
   bool skipping;               /* its steps are k->affine_steps */
   uint32_t next;               /* the one that followed last */
   struct plan_source *sources; /* by number in k->affine_gathers */
-  struct affine *known;        /* by_rectangles: of every value that is affine */
 };
 
 /* How many a worker remembers: those of three rows, for stencils of radius 1, with their
@@ -60,11 +59,9 @@ struct fused_worker {
   uint32_t rectangle, newest;
   uint64_t begun, rectangles_found; /* the position of the chunk; since then */
   bool skipping;                    /* its steps are k->affine_steps */
-  bool by_runs;                     /* rectangles were not found for whole rows of the chunk */
   struct tile_stream *streams;      /* what is read from memory, stream_count of them */
   uint32_t stream_count;
   struct affine *affine; /* of the rectangle that is being found, by value number */
-  struct tile_rectangle *rectangle_in, *rectangle_out; /* by_rectangles: by value number */
   const char **gathered; /* of affine gathers and filled values: their elements of the strip */
   char *filled;          /* a strip for each of them */
   const char *all_true, *all_false; /* BOOLs: a strip */

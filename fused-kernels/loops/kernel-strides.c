@@ -2,7 +2,7 @@
  * next: they go on from an address, which is checked before the loop. Where an index starts
  * anew, as that of a rotation does, a loop ends, and another one begins.
  */
-#include "procedures/kernel-text.h"
+#include "fused-kernels/loops/kernel-text.h"
 
 bool is_pointed(const struct kernel_text *x, const struct kernel_statement *s) {
   const bool gathers = s->kind == KERNEL_GATHER;
@@ -116,7 +116,7 @@ bool is_slice(const struct kernel_text *x) {
 
 void point_slice(const struct kernel_text *x) {
   const struct kernel_statement *stores = &x->k->statements[x->k->count - 1], *s = stores - 1;
-  const ir_var v = output_of(x, stores->output)->v;
+  const uint32_t v = output_of(x, stores->output)->v;
   put_with(x->out, statement_type(s), "n$0 = n;\nx$0 = ($w *)&native_zero;\n", v);
   fputs("const uint64_t i = 0, g = 0, begin = 0, end = n;\n(void)g;\n", x->out);
   point_segment(x);

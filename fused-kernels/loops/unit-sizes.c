@@ -1,7 +1,7 @@
 /* unit-sizes.c - which sizes of a superoperator are 1 in every execution, and what forms that
  * gives its results.
  */
-#include "procedures/private.h"
+#include "fused-kernels/loops/loops.h"
 
 /* Whether a size is 1, so far. */
 bool unit_size(const struct unit_sizes *u, struct superop_size size) {

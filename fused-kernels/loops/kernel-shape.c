@@ -1,5 +1,5 @@
 /* kernel-shape.c - which loops a kernel is printed as, and what stands in which of them. */
-#include "procedures/kernel-text.h"
+#include "fused-kernels/loops/kernel-text.h"
 
 enum form param_form(const struct kernel_text *x, uint32_t param) {
   return (enum form)x->params[param].form;
@@ -84,7 +84,7 @@ bool in_lanes(const struct kernel_text *x, const struct kernel_statement *s) {
 }
 
 /* Consumers end with segments of their own descriptor, even if it is one segment. */
-static uint32_t main_descriptor(const struct kernel_text *x) {
+uint32_t main_descriptor(const struct kernel_text *x) {
   if (is_segmented(x, x->op->segments)) return x->op->segments;
   for (uint32_t k = 0; k < x->k->count && x->op->segments == SUPEROP_NONE; k++) {
     if (is_segmented(x, x->k->statements[k].near)) return x->k->statements[k].near;
@@ -108,7 +108,7 @@ static bool is_single(const struct kernel_text *x, struct arena *arena) {
 
 void find_shape(struct kernel_text *x, struct arena *arena) {
   x->main = main_descriptor(x);
-  x->single = x->plain = is_single(x, arena);
+  x->single = x->plain = !x->range && is_single(x, arena);
   for (uint32_t k = 0; k < x->k->count; k++) {
     const struct kernel_statement *s = &x->k->statements[k];
     x->plain = x->plain && (s->kind < KERNEL_CARRY || s->kind == KERNEL_STORE);

@@ -1,5 +1,5 @@
-/* test-rectangles.c - rotations and neighbours within rows, whole rows by the compiled function
- * of rectangles, against the operations one by one. Rows have equal lengths or others.
+/* test-rotations.c - rotations and neighbours within rows, by a compiled function for ranges,
+ * against the operations one by one. Rows have equal lengths or others.
  * Distances are the same for all rows, change evenly, change anyhow, or are out of range in one
  * row.
  */
@@ -10,7 +10,7 @@
 #include "cvl-cpu/tests/prepared.h"
 #include "fused-kernels/tests/fixture.h"
 
-TestSuite(rectangles, .init = memory_begin, .fini = memory_end);
+TestSuite(rotations, .init = memory_begin, .fini = memory_end);
 
 enum { MOST = 70000, PARAMS = 9, OUTPUTS = 3 };
 static const struct cvl_backend *const cpu = &cvl_cpu_backend;
@@ -61,24 +61,24 @@ struct data {
   double reals[MOST];
 };
 
-static uint64_t rectangles_below(struct data *d, uint64_t n) {
+static uint64_t rotations_below(struct data *d, uint64_t n) {
   d->state = d->state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
   return (d->state >> 33) % n;
 }
 
-static void rectangles_divide(struct data *d, enum shape shape) {
+static void rotations_divide(struct data *d, enum shape shape) {
   static const uint64_t lengths[] = {128, 200, 513, 20000, 0},
                         counts[] = {500, 331, 97, 3, 300};
   d->n = 0;
   d->count = counts[shape];
   for (uint64_t i = 0; i < d->count; i++) {
-    d->lengths[i] = (int64_t)(lengths[shape] ? lengths[shape] : 128 + rectangles_below(d, 100));
+    d->lengths[i] = (int64_t)(lengths[shape] ? lengths[shape] : 128 + rotations_below(d, 100));
     d->n += (uint64_t)d->lengths[i];
   }
 }
 
-static struct cvl_value rectangles_ints(struct cvl_context *c, enum cvl_elem elem, uint64_t n,
-                                        const int64_t *x) {
+static struct cvl_value rotations_ints(struct cvl_context *c, enum cvl_elem elem, uint64_t n,
+                                       const int64_t *x) {
   struct cvl_value v;
   int32_t *narrow = malloc((n + 1) * sizeof *narrow);
   for (uint64_t i = 0; i < n; i++) narrow[i] = (int32_t)x[i];
@@ -91,39 +91,39 @@ static struct cvl_value rotations(struct cvl_context *c, struct data *d, enum cv
                                   enum distances how) {
   for (uint64_t i = 0; i < d->count; i++)
     d->ints[i] = how == EVENLY   ? (int64_t)(i % (uint64_t)d->lengths[i])
-                 : how == ANYHOW ? (int64_t)rectangles_below(d, (uint64_t)d->lengths[i])
+                 : how == ANYHOW ? (int64_t)rotations_below(d, (uint64_t)d->lengths[i])
                                  : 3;
   if (how == ONE_WRONG) d->ints[d->count / 2] = -1 - d->lengths[d->count / 2];
-  return rectangles_ints(c, elem, d->count, d->ints);
+  return rotations_ints(c, elem, d->count, d->ints);
 }
 
-static struct cvl_value rectangles_reals(struct cvl_context *c, struct data *d, uint64_t n) {
+static struct cvl_value rotations_reals(struct cvl_context *c, struct data *d, uint64_t n) {
   struct cvl_value v;
-  for (uint64_t i = 0; i < n; i++) d->reals[i] = (double)rectangles_below(d, 1000) / 7 - 60;
+  for (uint64_t i = 0; i < n; i++) d->reals[i] = (double)rotations_below(d, 1000) / 7 - 60;
   cr_assert(cpu->from_host(c, 0, CVL_F64, n, d->reals, &v));
   return v;
 }
 
-static void rectangles_make(struct cvl_context *c, struct data *d, enum cvl_elem elem,
-                            enum distances how, struct cvl_value *operands) {
-  for (uint64_t i = 0; i < d->n; i++) d->ints[i] = (int64_t)rectangles_below(d, 100000) - 50000;
-  operands[0] = rectangles_ints(c, elem, d->n, d->ints);
+static void rotations_make(struct cvl_context *c, struct data *d, enum cvl_elem elem,
+                           enum distances how, struct cvl_value *operands) {
+  for (uint64_t i = 0; i < d->n; i++) d->ints[i] = (int64_t)rotations_below(d, 100000) - 50000;
+  operands[0] = rotations_ints(c, elem, d->n, d->ints);
   operands[1] = rotations(c, d, elem, how);
-  operands[2] = rectangles_ints(c, elem, d->count, d->lengths);
+  operands[2] = rotations_ints(c, elem, d->count, d->lengths);
   cr_assert(cpu->segdes_from_host(c, 0, d->count, d->lengths, &operands[3]));
-  operands[4] = rectangles_reals(c, d, d->count);
-  operands[5] = rectangles_reals(c, d, d->n);
+  operands[4] = rotations_reals(c, d, d->count);
+  operands[5] = rotations_reals(c, d, d->n);
   for (int64_t one = 0; one < 2; one++) {
     for (uint64_t i = 0; i < d->count; i++) d->ints[i] = one;
-    operands[6 + one] = rectangles_ints(c, elem, d->count, d->ints);
+    operands[6 + one] = rotations_ints(c, elem, d->count, d->ints);
   }
   operands[8] = cvl_one_segment(d->n);
 }
 
 /* ---- comparison ---- */
 
-static void rectangles_expect_same(struct cvl_context *c, const struct cvl_value *a,
-                                   const struct cvl_value *b, const char *what) {
+static void rotations_expect_same(struct cvl_context *c, const struct cvl_value *a,
+                                  const struct cvl_value *b, const char *what) {
   const uint64_t n = cpu->length(c, a).bound;
   const size_t bytes = n * elem_info((enum cvl_elem)a->elem)->bytes;
   char *x = malloc(bytes + 1), *y = malloc(bytes + 1);
@@ -146,9 +146,10 @@ static void expect_same_fault(struct cvl_context *c, const struct cvl_error *wan
             (long long)wanted->position, (long long)wanted->value, (long long)wanted->limit);
 }
 
-static void rectangles_compare(struct cvl_context *c, const struct superop *op,
-                               struct cvl_kernel *k, const struct cvl_value *operands,
-                               unsigned outputs, const char *what) {
+/* Returns whether nothing is at fault. */
+static bool rotations_compare(struct cvl_context *c, const struct superop *op,
+                              struct cvl_kernel *k, const struct cvl_value *operands,
+                              unsigned outputs, const char *what) {
   struct cvl_value wanted[OUTPUTS], got[OUTPUTS];
   struct cvl_error expected = {0};
   const bool good = superop_run(cpu, c, 1, op, NULL, operands, wanted);
@@ -156,10 +157,11 @@ static void rectangles_compare(struct cvl_context *c, const struct superop *op,
   cr_assert_eq(cpu->superops->run(c, 1, k, operands, got), good, "%s", what);
   if (!good) expect_same_fault(c, &expected, what);
   for (unsigned i = 0; i < outputs && good; i++) {
-    rectangles_expect_same(c, &wanted[i], &got[i], what);
+    rotations_expect_same(c, &wanted[i], &got[i], what);
     cpu->release(c, &wanted[i]);
     cpu->release(c, &got[i]);
   }
+  return good;
 }
 
 /* ---- all ---- */
@@ -178,28 +180,29 @@ static void compare_all(unsigned number, unsigned threads, enum cvl_elem elem,
   load(&l, rows[number].text, (struct widths){elem, CVL_F64});
   cr_assert(l.ops[0] && c, "%u: %s", number,
             l.diags.list.count ? l.diags.list.items[0].message : "");
-  struct cvl_kernel *k = cpu->superops->prepare(c, l.ops[0]);
-  cr_assert_not_null(k);
   for (unsigned i = 0; i < SHAPES * DISTANCES; i++) {
+    struct cvl_kernel *k = cpu->superops->prepare(c, l.ops[0]);
+    cr_assert_not_null(k);
     struct cvl_value operands[PARAMS];
     char what[80];
     snprintf(what, sizeof what, "row %u, shape %u, distances %u, %u threads, INT of %d bytes",
              number, i / DISTANCES, i % DISTANCES, threads, elem == CVL_I64 ? 8 : 4);
     d->state = i;
-    rectangles_divide(d, (enum shape)(i / DISTANCES));
-    rectangles_make(c, d, elem, (enum distances)(i % DISTANCES), operands);
-    rectangles_compare(c, l.ops[0], k, operands, rows[number].outputs, what);
-    cr_expect_eq(k->run.by_rectangles, i / DISTANCES != RAGGED, "%s", what);
+    rotations_divide(d, (enum shape)(i / DISTANCES));
+    rotations_make(c, d, elem, (enum distances)(i % DISTANCES), operands);
+    const bool good = rotations_compare(c, l.ops[0], k, operands, rows[number].outputs, what);
+    if (i / DISTANCES != FEW_LONG) /* which threads may not share */
+      cr_expect_eq(k->run.by_ranges, good, "%s", what);
     for (unsigned p = 0; p < PARAMS; p++) cpu->release(c, &operands[p]);
+    cpu->superops->discard(c, k);
   }
-  cpu->superops->discard(c, k);
   cpu->close(c);
   unload(&l);
   free(d);
 }
 
-Test(rectangles, like_the_operations) {
-  char directory[] = "/tmp/ravel-rectangles-XXXXXX", command[64];
+Test(rotations, like_the_operations) {
+  char directory[] = "/tmp/ravel-rotations-XXXXXX", command[64];
   cr_assert_not_null(mkdtemp(directory));
   for (unsigned i = 0; i < ROWS; i++) {
     compare_all(i, 1 + i % 2 * 2, CVL_I64, directory);

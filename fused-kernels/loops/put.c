@@ -1,5 +1,5 @@
 /* put.c - templates, names with numbers, indentation. */
-#include "procedures/put.h"
+#include "fused-kernels/loops/put.h"
 
 #include <assert.h>
 #include <inttypes.h>

@@ -6,7 +6,7 @@
  * looked at behind the loop. Flags there are INTs, since vectors have as many lanes as the
  * narrowest type has.
  */
-#include "procedures/kernel-text.h"
+#include "fused-kernels/loops/kernel-text.h"
 
 #include <string.h>
 
@@ -55,14 +55,18 @@ static void print_level(const struct kernel_text *x, enum kernel_level level) {
 
 static void declare_cursors(const struct kernel_text *x) {
   for (uint32_t p = 0; p < x->op->param_count; p++) {
-    if (is_cursor(x, p)) put(x->out, "uint64_t s$0 = 0;\n", p);
+    if (is_cursor(x, p))
+      put(x->out, x->range ? "uint64_t s$0 = call->segments[$0];\n" : "uint64_t s$0 = 0;\n", p);
   }
 }
 
 static void move_cursors(const struct kernel_text *x) {
   for (uint32_t p = 0; p < x->op->param_count; p++) {
     if (is_cursor(x, p))
-      put(x->out, "while (o$0[s$1 + 1] - o$0[0] <= i) s$1++;\n", x->params[p].v, p);
+      put(x->out,
+          x->range ? "while (o$0[s$1 + 1] <= at + i) s$1++;\n"
+                   : "while (o$0[s$1 + 1] - o$0[0] <= i) s$1++;\n",
+          x->params[p].v, p);
   }
 }
 
@@ -77,7 +81,7 @@ static void print_position(const struct kernel_text *x) {
 static void print_positions(const struct kernel_text *x, const char *end) {
   const bool pieces = has_pieces(x);
   if (pieces) begin_piece(x, end);
-  if (is_independent(x)) fputs("INDEPENDENT\n", x->out);
+  if (is_independent(x)) fputs("NATIVE_INDEPENDENT\n", x->out);
   fprintf(x->out, "for (; i < %s; i++) {\n", pieces ? "piece" : end);
   print_position(x);
   fputs(pieces ? "}\n}\n" : "}\n", x->out);
@@ -93,7 +97,7 @@ static void print_rows(const struct kernel_text *x) {
         x->out);
   PRINT_ALL(x, before_rows);
   fputs("for (uint64_t row = from; row < tail; row += LANES) {\n", x->out);
-  if (is_independent(x)) fputs("INDEPENDENT\n", x->out);
+  if (is_independent(x)) fputs("NATIVE_INDEPENDENT\n", x->out);
   fputs("for (uint64_t j = 0; j < LANES; j++) {\nconst uint64_t i = row + j;\n", x->out);
   print_position(&rows);
   fputs("}\n}\ni = tail;\n}\n", x->out);
@@ -141,7 +145,9 @@ static void print_coinciding_segment(const struct kernel_text *x) {
   fputs("}\nif (begin < end", x->out);
   for (uint32_t p = 0; p < x->op->param_count; p++) {
     if (is_cursor(x, p))
-      put(x->out, " &&\no$0[s$1] - o$0[0] == begin && o$0[s$1 + 1] - o$0[0] == end",
+      put(x->out,
+          x->range ? " &&\no$0[s$1] == at + begin && o$0[s$1 + 1] == at + end"
+                   : " &&\no$0[s$1] - o$0[0] == begin && o$0[s$1 + 1] - o$0[0] == end",
           x->params[p].v, p);
   }
   fputs(") {\n", x->out);
@@ -236,9 +242,8 @@ static void print_sizes(const struct kernel_text *x) {
             segmented ? numbered("c", x->params[x->op->segments].v).text : "1");
 }
 
-static void print_whole(const struct kernel_text *x) {
-  print_sizes(x);
-  print_rules(x);
+/* Sizes and `bad` have been declared. */
+void print_statements(const struct kernel_text *x) {
   require_something(x);
   PRINT_ALL(x, before);
   if (x->single)
@@ -247,6 +252,12 @@ static void print_whole(const struct kernel_text *x) {
     print_loops(x);
   PRINT_ALL(x, after);
   fputs("if (bad) return 0;\n", x->out);
+}
+
+static void print_whole(const struct kernel_text *x) {
+  print_sizes(x);
+  print_rules(x);
+  print_statements(x);
 }
 
 /* A slice is not copied. */
@@ -302,7 +313,7 @@ static void use_constant(const struct kernel_text *x, struct kernel_statement *s
   s->constant = h->constant;
 }
 
-static const struct kernel *lowered(const struct kernel_text *x, struct arena *arena) {
+void find_statements(struct kernel_text *x, struct arena *arena) {
   struct kernel *k = kernel_lower(arena, x->op);
   uint32_t count = 0;
   for (uint32_t i = 0; i < k->count; i++) {
@@ -310,15 +321,17 @@ static const struct kernel *lowered(const struct kernel_text *x, struct arena *a
     if (!is_left_out(x, &k->statements[i])) k->statements[count++] = k->statements[i];
   }
   k->count = count;
-  bool *one = arena_alloc(arena, x->op->param_count + 1);
-  for (uint32_t p = 0; p < x->op->param_count; p++) one[p] = param_form(x, p) == FORM_ONE;
+  x->k = k;
+  if (x->range) find_ways(x, k->statements);
+  const uint32_t params = x->op->param_count * (x->range ? READ_WAYS : 1);
+  bool *one = arena_alloc(arena, params + 1);
+  for (uint32_t p = 0; p < params; p++) one[p] = param_form(x, p) == FORM_ONE;
   kernel_find_strides(arena, k, one);
-  return k;
 }
 
 /* Writes the element of a result that is the same everywhere, and its length. */
 static void print_same(const struct kernel_text *x, uint32_t i) {
-  const ir_var v = x->outputs[i].v;
+  const uint32_t v = x->outputs[i].v;
   const uint32_t from = emit_definition(x->op, x->op->outputs[i])->operands[0];
   put_with(x->out, size_of(x, x->op->sizes[x->op->outputs[i]]).text, "n$0 = $w;\nx$0 = ", v);
   if (from >= x->op->param_count)
@@ -339,9 +352,9 @@ static void print_known(const struct kernel_text *x) {
 /* ---- a kernel ---- */
 
 /* The number of a superoperator of the program, by which its combination is called. */
-static uint32_t combination_of(const struct procedures_text *t, const struct superop *op) {
-  for (uint32_t k = 0; k < t->program->superop_count; k++) {
-    if (t->program->superops[k] == op) return k;
+static uint32_t combination_of(const struct kernel_file *t, const struct superop *op) {
+  for (uint32_t k = 0; k < t->superop_count; k++) {
+    if (t->superops[k] == op) return k;
   }
   return 0;
 }
@@ -352,8 +365,8 @@ static void declare_results(const struct kernel_text *x) {
                  element_type((enum superop_kind)x->op->kinds[x->op->outputs[i]]));
 }
 
-void print_kernel(struct procedures_text *t, const struct superop *op,
-                  const struct held *params, const struct held *outputs, bool keeps) {
+void print_kernel(struct kernel_file *t, const struct superop *op, const struct held *params,
+                  const struct held *outputs, bool keeps) {
   uint32_t scratch = 0;
   struct kernel_text x = {.op = op,
                           .params = params,
@@ -362,7 +375,7 @@ void print_kernel(struct procedures_text *t, const struct superop *op,
                           .out = t->out,
                           .combination = combination_of(t, op),
                           .scratch = &scratch};
-  x.k = lowered(&x, t->arena);
+  find_statements(&x, t->arena);
   find_shape(&x, t->arena);
   declare_results(&x);
   print_known(&x);

@@ -1,6 +1,6 @@
-/* test-fused-short.c - superoperators of few positions, by one call of a compiled function,
- * against the operations one by one. Sizes are around a row, a strip and a block. Some have
- * elements at fault, several segments, or no memory.
+/* test-ranges.c - superoperators by a compiled function for ranges, against the operations one
+ * by one. Sizes are around a row, a block, a piece, and what a thread takes at a time. Some
+ * have elements at fault, several segments, or no memory.
  */
 #include <criterion/criterion.h>
 #include <stdlib.h>
@@ -10,9 +10,9 @@
 #include "cvl/trees.h"
 #include "fused-kernels/tests/fixture.h"
 
-TestSuite(fused_short, .init = memory_begin, .fini = memory_end);
+TestSuite(ranges, .init = memory_begin, .fini = memory_end);
 
-enum { MOST = 5000, PARAMS = 8, RESULTS = 6 };
+enum { MOST = 300000, PARAMS = 8, RESULTS = 6 };
 static const struct cvl_backend *const cpu = &cvl_cpu_backend;
 
 enum content {
@@ -33,8 +33,6 @@ struct row {
   enum content params[PARAMS];
   unsigned count, outputs;
   uint32_t spoiled; /* the parameter that gets an element at fault, or NOTHING */
-  uint64_t most;    /* so many positions are few */
-  bool segments;    /* so are positions in several segments */
 };
 enum { NOTHING = PARAMS };
 #define DEFINITION(params, body) "fused OP0#1 (" params ") = " body
@@ -46,9 +44,7 @@ static const struct row rows[] = {
      {REALS, REAL, WHOLE, NUMBERS, NUMBER},
      5,
      2,
-     NOTHING,
-     MOST,
-     false},
+     NOTHING},
     {DEFINITION("$0 : FLOAT, $1 : BOOL, $2 : INT, $3 : SEGDES, $4 : FLOAT",
                 "$5 = (* FLOAT @ $0 $0) $6 = (+_REDUCE FLOAT @ $5 $3) "
                 "$7 = (MAX_REDUCE INT @ $2 $3) $8 = (OR_REDUCE BOOL @ (NOT BOOL @ $1) $3) "
@@ -56,34 +52,26 @@ static const struct row rows[] = {
      {REALS, BITS, NUMBERS, WHOLE, REAL},
      5,
      4,
-     NOTHING,
-     CVL_REDUCE_BLOCK,
-     false},
+     NOTHING},
     {DEFINITION("$0 : FLOAT, $1 : INT, $2 : SEGDES, $3 : SEGDES, $4 : INT, $5 : INT",
                 "$6 = (BPERMUTE FLOAT @ $0 $1 $2 $3) $7 = (INDEX @ $4 $5 $3) "
                 "$8 = (+ INT @ (* INT @ $7 (DIST INT @ $4 $3)) $1) -> $6 $8"),
      {FAR_REALS, WITHIN, FAR, WHOLE, NUMBER, ONES},
      6,
      2,
-     1,
-     MOST,
-     false},
+     1},
     {DEFINITION("$0 : INT, $1 : INT", "$2 = (% @ $1 $0) $3 = (/ INT @ $1 $0) -> $3 $2"),
      {NUMBERS, WITHIN},
      2,
      2,
-     0,
-     MOST,
-     true},
+     0},
     {DEFINITION("$0 : INT, $1 : INT, $2 : FLOAT",
                 "(ASSERT \"{v}, {w}\" @ (<= INT @ $0 (* INT @ $1 $1)) $0 $1) "
                 "$3 = (* FLOAT @ $2 $2) -> $3"),
      {NUMBERS, NUMBERS, REALS},
      3,
      1,
-     1,
-     MOST,
-     true},
+     1},
 };
 enum { ROWS = sizeof rows / sizeof *rows };
 
@@ -97,26 +85,25 @@ struct data {
 };
 
 /* Returns number i of some sequence of numbers below n. */
-static uint64_t fused_short_below(uint64_t i, uint64_t n) {
+static uint64_t ranges_below(uint64_t i, uint64_t n) {
   return (i * 2654435761u >> 7) % n;
 }
 
-static uint64_t fused_short_length_of(const struct data *d, enum content content) {
+static uint64_t ranges_length_of(const struct data *d, enum content content) {
   if (content == FAR_REALS) return 2 * d->n;
   return content == REAL || content == NUMBER || content == ONES ? d->segments : d->n;
 }
 
-static int64_t fused_short_number(const struct data *d, enum content content, uint64_t i) {
+static int64_t ranges_number(const struct data *d, enum content content, uint64_t i) {
   if (content == ONES) return 1;
   if (content == NUMBER) return (int64_t)(2 + i);
   /* Indices are within any segment, however short. */
   const uint64_t most = d->segments == 1 ? 2 * d->n : 2;
-  return content == WITHIN ? (int64_t)fused_short_below(i, most)
-                           : 1 + (int64_t)fused_short_below(i, 50);
+  return content == WITHIN ? (int64_t)ranges_below(i, most) : 1 + (int64_t)ranges_below(i, 50);
 }
 
-static struct cvl_value fused_short_segments(struct cvl_context *c, const struct data *d,
-                                             int64_t times) {
+static struct cvl_value ranges_segments(struct cvl_context *c, const struct data *d,
+                                        int64_t times) {
   int64_t lengths[3];
   struct cvl_value v;
   if (d->segments == 1) return cvl_one_segment((uint64_t)times * d->n);
@@ -125,17 +112,16 @@ static struct cvl_value fused_short_segments(struct cvl_context *c, const struct
   return v;
 }
 
-static struct cvl_value fused_short_operand(struct cvl_context *c, struct data *d,
-                                            enum content content, bool spoiled) {
+static struct cvl_value ranges_operand(struct cvl_context *c, struct data *d,
+                                       enum content content, bool spoiled) {
   struct cvl_value v;
-  const uint64_t n = fused_short_length_of(d, content);
+  const uint64_t n = ranges_length_of(d, content);
   const bool real = content == REALS || content == REAL || content == FAR_REALS;
-  if (content == WHOLE || content == FAR)
-    return fused_short_segments(c, d, content == FAR ? 2 : 1);
+  if (content == WHOLE || content == FAR) return ranges_segments(c, d, content == FAR ? 2 : 1);
   for (uint64_t i = 0; i < n; i++) {
-    if (content == BITS) d->bits[i] = fused_short_below(i, 3) == 0;
-    if (real) d->reals[i] = (double)fused_short_below(i, 1000) / 7 - 60;
-    if (content != BITS && !real) d->ints[i] = fused_short_number(d, content, i);
+    if (content == BITS) d->bits[i] = ranges_below(i, 3) == 0;
+    if (real) d->reals[i] = (double)ranges_below(i, 1000) / 7 - 60;
+    if (content != BITS && !real) d->ints[i] = ranges_number(d, content, i);
   }
   if (spoiled) d->ints[n - 1 - n / 3] = content == WITHIN ? (int64_t)(2 * d->n) : 0;
   const void *from = content == BITS ? (const void *)d->bits
@@ -151,17 +137,17 @@ static struct cvl_value fused_short_operand(struct cvl_context *c, struct data *
 
 /* ---- comparison ---- */
 
-static void fused_short_expect_same(struct cvl_context *c, const struct cvl_value *a,
-                                    const struct cvl_value *b, const char *what) {
-  char x[MOST * sizeof(double)], y[MOST * sizeof(double)];
+static void ranges_expect_same(struct cvl_context *c, const struct cvl_value *a,
+                               const struct cvl_value *b, const char *what) {
+  static char x[MOST * sizeof(double)], y[MOST * sizeof(double)];
   const uint64_t n = cpu->length(c, a).bound;
   cr_assert_eq(n, cpu->length(c, b).bound, "%s", what);
   cr_assert(cpu->to_host(c, a, 0, n, x) && cpu->to_host(c, b, 0, n, y));
   cr_expect(memcmp(x, y, n * elem_info((enum cvl_elem)a->elem)->bytes) == 0, "%s", what);
 }
 
-static void fused_short_expect_fault(struct cvl_context *c, const struct cvl_error *expected,
-                                     const char *what) {
+static void ranges_expect_fault(struct cvl_context *c, const struct cvl_error *expected,
+                                const char *what) {
   struct cvl_error e;
   cr_assert(cpu->check(c, true, &e), "%s", what);
   cr_expect(e.kind == expected->kind && e.site == expected->site &&
@@ -171,17 +157,17 @@ static void fused_short_expect_fault(struct cvl_context *c, const struct cvl_err
             (unsigned long long)e.site);
 }
 
-static void fused_short_compare(struct cvl_context *c, const struct superop *op,
-                                struct cvl_kernel *k, const struct cvl_value *operands,
-                                unsigned outputs, const char *what) {
+static void ranges_compare(struct cvl_context *c, const struct superop *op,
+                           struct cvl_kernel *k, const struct cvl_value *operands,
+                           unsigned outputs, const char *what) {
   struct cvl_value wanted[RESULTS], got[RESULTS];
   struct cvl_error expected;
   const bool good = superop_run(cpu, c, 1, op, NULL, operands, wanted);
   if (!good) cr_assert(cpu->check(c, true, &expected));
   cr_assert_eq(cpu->superops->run(c, 1, k, operands, got), good, "%s", what);
-  if (!good) fused_short_expect_fault(c, &expected, what);
+  if (!good) ranges_expect_fault(c, &expected, what);
   for (unsigned i = 0; i < outputs && good; i++) {
-    fused_short_expect_same(c, &wanted[i], &got[i], what);
+    ranges_expect_same(c, &wanted[i], &got[i], what);
     cpu->release(c, &wanted[i]);
     cpu->release(c, &got[i]);
   }
@@ -195,15 +181,15 @@ static void compare_size(struct cvl_context *c, const struct superop *op, struct
   snprintf(what, sizeof what, "row %u: %llu in %llu, spoiled %d", (unsigned)(row - rows),
            (unsigned long long)d->n, (unsigned long long)d->segments, spoiled);
   for (uint32_t i = 0; i < row->count; i++)
-    operands[i] = fused_short_operand(c, d, row->params[i], spoiled && i == row->spoiled);
-  fused_short_compare(c, op, k, operands, row->outputs, what);
-  const bool fits = !spoiled && d->n > 0 && d->n <= row->most && d->n <= k->serial_steps &&
-                    (d->segments == 1 || row->segments);
-  cr_expect_eq(k->run.in_one_call, fits, "%s: not as expected", what);
+    operands[i] = ranges_operand(c, d, row->params[i], spoiled && i == row->spoiled);
+  ranges_compare(c, op, k, operands, row->outputs, what);
+  /* Few long segments are not shared out. */
+  const bool shared = d->segments == 1 || d->n < 70000 || row >= rows + 3;
+  cr_expect_eq(k->run.by_ranges, !spoiled && d->n > 0 && shared, "%s: not as expected", what);
   for (uint32_t i = 0; i < row->count; i++) cpu->release(c, &operands[i]);
 }
 
-static struct cvl_context *fused_short_open(const char *directory) {
+static struct cvl_context *ranges_open(const char *directory) {
   const struct cvl_options options = {.int_elem = CVL_I64,
                                       .float_elem = CVL_F64,
                                       .threads = 2,
@@ -216,16 +202,16 @@ static struct cvl_context *fused_short_open(const char *directory) {
 }
 
 static void compare_sizes(const struct row *row, const char *directory) {
-  static const uint64_t sizes[] = {0,   1,   2,   31,   32,   33,   127,  128,  129,
-                                   511, 512, 513, 1023, 1024, 1025, 1536, 3000, MOST};
+  static const uint64_t sizes[] = {0,   1,   2,    31,   32,   33,   127,  128,   129, 511,
+                                   512, 513, 1023, 1024, 1025, 1536, 3000, 70000, MOST};
   struct data *d = calloc(1, sizeof *d);
   struct loaded l;
-  struct cvl_context *c = fused_short_open(directory);
+  struct cvl_context *c = ranges_open(directory);
   load(&l, row->text, (struct widths){CVL_I64, CVL_F64});
   cr_assert(l.ops[0], "%s: %s", row->text,
             l.diags.list.count ? l.diags.list.items[0].message : "");
-  struct cvl_kernel *k = cpu->superops->prepare(c, l.ops[0]);
   for (unsigned segments = 1; segments <= 3; segments += 2) {
+    struct cvl_kernel *k = cpu->superops->prepare(c, l.ops[0]);
     for (unsigned i = 0; i < sizeof sizes / sizeof *sizes; i++) {
       *d = (struct data){.n = sizes[i], .segments = segments};
       d->lengths[0] = (int64_t)d->n / 3;
@@ -235,8 +221,8 @@ static void compare_sizes(const struct row *row, const char *directory) {
       compare_size(c, l.ops[0], k, row, d, false);
       if (row->spoiled != NOTHING && d->n > 0) compare_size(c, l.ops[0], k, row, d, true);
     }
+    cpu->superops->discard(c, k);
   }
-  cpu->superops->discard(c, k);
   cpu->close(c);
   unload(&l);
   free(d);
@@ -246,21 +232,21 @@ static void compare_sizes(const struct row *row, const char *directory) {
 static void starve(const struct row *row, const char *directory) {
   struct data *d = calloc(1, sizeof *d);
   struct loaded l;
-  struct cvl_context *c = fused_short_open(directory);
+  struct cvl_context *c = ranges_open(directory);
   struct cvl_value operands[PARAMS], got[RESULTS];
   struct cvl_error e;
   load(&l, row->text, (struct widths){CVL_I64, CVL_F64});
   struct cvl_kernel *k = cpu->superops->prepare(c, l.ops[0]);
   *d = (struct data){.n = 1000, .segments = 1};
   for (uint32_t i = 0; i < row->count; i++)
-    operands[i] = fused_short_operand(c, d, row->params[i], false);
+    operands[i] = ranges_operand(c, d, row->params[i], false);
   const uint64_t limit = c->heap->limit;
   c->heap->limit = c->heap->live;
   cr_assert(!cpu->superops->run(c, 1, k, operands, got) && cpu->check(c, true, &e));
   cr_expect(e.kind == CVL_E_MEMORY && e.site >= 1 && e.site <= l.ops[0]->node_count, "%d",
             e.kind);
   c->heap->limit = limit;
-  cr_assert(cpu->superops->run(c, 1, k, operands, got) && k->run.in_one_call);
+  cr_assert(cpu->superops->run(c, 1, k, operands, got) && k->run.by_ranges);
   for (uint32_t i = 0; i < row->outputs; i++) cpu->release(c, &got[i]);
   for (uint32_t i = 0; i < row->count; i++) cpu->release(c, &operands[i]);
   cpu->superops->discard(c, k);
@@ -269,8 +255,8 @@ static void starve(const struct row *row, const char *directory) {
   free(d);
 }
 
-Test(fused_short, like_the_operations) {
-  char directory[] = "/tmp/ravel-short-XXXXXX", command[64];
+Test(ranges, like_the_operations) {
+  char directory[] = "/tmp/ravel-ranges-XXXXXX", command[64];
   cr_assert_not_null(mkdtemp(directory));
   for (unsigned i = 0; i < ROWS; i++) compare_sizes(&rows[i], directory);
   for (unsigned i = 0; i < 2; i++) starve(&rows[i], directory);

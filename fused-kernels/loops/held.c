@@ -1,5 +1,5 @@
 /* held.c - the text that reads, measures and declares a variable, by how it is held. */
-#include "procedures/private.h"
+#include "fused-kernels/loops/loops.h"
 
 void declare_held(FILE *out, const struct held *h, const char *type) {
   static const char *const declarations[] = {

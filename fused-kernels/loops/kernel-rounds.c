@@ -1,5 +1,5 @@
 /* kernel-rounds.c - loops of a position: carried values are variables of C. */
-#include "procedures/kernel-text.h"
+#include "fused-kernels/loops/kernel-text.h"
 
 static bool is_loaded(const struct kernel_statement *s) {
   return s->kind == KERNEL_LOAD || s->kind == KERNEL_CONSTANT || s->kind == KERNEL_SPREAD;

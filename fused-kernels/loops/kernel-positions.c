@@ -1,5 +1,5 @@
 /* kernel-positions.c - expressions for positions, segments and sizes of a kernel. */
-#include "procedures/kernel-text.h"
+#include "fused-kernels/loops/kernel-text.h"
 
 const char *position(const struct kernel_text *x) {
   return x->plain ? "0" : "i";
@@ -20,10 +20,19 @@ struct snippet segment(const struct kernel_text *x, uint32_t near) {
   return near == x->main ? snippet("g") : numbered("s", near);
 }
 
+/* Of a range only what belongs to its own segments begins with 0. */
+static bool is_whole(const struct kernel_text *x, uint32_t near) {
+  return x->range && near != x->main && near != SUPEROP_NONE;
+}
+
 void put_base(const struct kernel_text *x, const struct kernel_statement *s) {
-  const bool segments = is_segmented(x, s->far);
-  const ir_var far = segments ? x->params[s->far].v : 0;
-  put_with(x->out, segment(x, s->near).text, segments ? "o$0[$w] - o$0[0]" : "0", far);
+  const bool segments = is_segmented(x, s->far), whole = is_whole(x, s->near);
+  const uint32_t far = segments ? x->params[s->far].v : 0;
+  put_with(x->out, segment(x, s->near).text,
+           !segments ? "0"
+           : whole   ? "o$0[$w]"
+                     : "o$0[$w] - o$0[0]",
+           far);
 }
 
 void put_extent(const struct kernel_text *x, const struct kernel_statement *s) {
@@ -32,6 +41,9 @@ void put_extent(const struct kernel_text *x, const struct kernel_statement *s) {
 }
 
 void put_begin(const struct kernel_text *x, uint32_t near) {
+  const bool whole = is_whole(x, near);
+  if (whole) fputs(" + at", x->out);
   if (!is_segmented(x, near)) return;
-  put_with(x->out, segment(x, near).text, " - (o$0[$w] - o$0[0])", x->params[near].v);
+  put_with(x->out, segment(x, near).text, whole ? " - o$0[$w]" : " - (o$0[$w] - o$0[0])",
+           x->params[near].v);
 }

@@ -5,8 +5,8 @@
  * writes a template in which $0, $1 ... stand for the numbers that follow. In put_with $w
  * stands for a word: most often a type.
  */
-#ifndef RAVEL_PROCEDURES_PUT_H
-#define RAVEL_PROCEDURES_PUT_H
+#ifndef RAVEL_FUSED_PUT_H
+#define RAVEL_FUSED_PUT_H
 
 #include "cvl/superop.h"
 

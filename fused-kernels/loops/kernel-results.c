@@ -4,7 +4,7 @@
  * whole rows of it in the lanes of the tree. So are the greatest and least, in any order. Packs
  * pack a block at a time.
  */
-#include "procedures/kernel-text.h"
+#include "fused-kernels/loops/kernel-text.h"
 
 #include <string.h>
 
@@ -22,6 +22,11 @@ static void take_unnamed(const struct kernel_text *x, uint32_t value, const char
 
 void take_result(const struct kernel_text *x, uint32_t value, const char *size) {
   const struct held *h = output_of(x, value);
+  if (x->range) {
+    put_with(x->out, element_type((enum superop_kind)x->op->kinds[value]),
+             "$w *const r$0 = call->results[$1];\n", value, (uint32_t)(h - x->outputs));
+    return;
+  }
   if (!h) {
     take_unnamed(x, value, size);
     return;
@@ -90,21 +95,41 @@ static uint32_t take_scratch(const struct kernel_text *x) {
   return (*x->scratch)++;
 }
 
+/* Takes room for a block and the lanes of the tree. A range has it on the stack. */
+static void take_block(const struct kernel_text *x, uint32_t k, const char *name) {
+  const char *type = statement_type(&x->k->statements[k]);
+  if (x->range)
+    fprintf(x->out, "_Alignas(64) %s %s%u[BLOCK + LANES];\n", type, name, k);
+  else
+    fprintf(x->out, "%s *restrict const %s%u = SCRATCH(%s, %u);\n", type, name, k, type,
+            take_scratch(x));
+}
+
+/* The totals of blocks: in a range of one segment they are what it results in. */
+static void take_totals(const struct kernel_text *x, uint32_t k) {
+  const uint32_t result = x->k->statements[k].output;
+  const char *const template = !x->range ? "$w one$0, *b$0 = &one$0;\n"
+                                           "if (n > BLOCK) {\n"
+                                           "b$0 = native_take(r, n / BLOCK + 1, sizeof *b$0);\n"
+                                           "if (!b$0) return 0;\n"
+                                           "}\n"
+                               : x->main == SUPEROP_NONE
+                                   ? "$w *const b$0 = r$1;\n"
+                                   : "$w *const b$0 = call->totals[$2];\n";
+  put_with(x->out, statement_type(&x->k->statements[k]), template, k, result,
+           (uint32_t)(output_of(x, result) - x->outputs));
+}
+
 static void begin_reduction(const struct kernel_text *x, uint32_t k) {
   const struct kernel_statement *s = &x->k->statements[k];
   take_result(x, s->output, "segments");
-  if (is_extreme(s) && !x->single)
-    put_with(x->out, statement_type(s), "$w *restrict const l$0 = SCRATCH($w, $1);\n", k,
-             take_scratch(x));
-  if (!in_blocks(x, s)) return;
-  put_with(x->out, statement_type(s),
-           "$w *restrict const t$0 = SCRATCH($w, $1), *const l$0 = t$0 + BLOCK;\n"
-           "$w one$0, *b$0 = &one$0;\n"
-           "if (n > BLOCK) {\n"
-           "b$0 = native_take(r, n / BLOCK + 1, sizeof *b$0);\n"
-           "if (!b$0) return 0;\n"
-           "}\n",
-           k, take_scratch(x));
+  if (is_extreme(s) && !x->single) {
+    take_block(x, k, "l");
+  } else if (in_blocks(x, s)) {
+    take_block(x, k, "t");
+    put_with(x->out, statement_type(s), "$w *const l$0 = t$0 + BLOCK;\n", k);
+    take_totals(x, k);
+  }
 }
 
 static void begin_segment_reduction(const struct kernel_text *x, uint32_t k) {
@@ -162,8 +187,24 @@ static void end_block_reduction(const struct kernel_text *x, uint32_t k) {
   put(x->out, "(l$0, tail - from, t$0, i - tail);\n", k);
 }
 
+/* Each block has a total. Where the order does not matter the first one has all. */
+static void end_range_reduction(const struct kernel_text *x, uint32_t k) {
+  const struct kernel_statement *s = &x->k->statements[k];
+  if (in_blocks(x, s)) {
+    put(x->out, "(void)m$0;\n", k);
+    return;
+  }
+  put(x->out, "for (uint64_t j = 1; j < (n + BLOCK - 1) / BLOCK; j++) r$0[j] = ", s->output);
+  fprintf(x->out, "(%s)(%s);\n", statement_type(s), row_of(s)->pad);
+  put(x->out, "r$0[0] = a$1;\n", s->output, k);
+}
+
 static void end_segment_reduction(const struct kernel_text *x, uint32_t k) {
   const struct kernel_statement *s = &x->k->statements[k];
+  if (x->range && x->main == SUPEROP_NONE) {
+    end_range_reduction(x, k);
+    return;
+  }
   put(x->out, "r$0[g] = begin == end ? ", s->output);
   put_identity(x, s);
   if (in_blocks(x, s)) {

@@ -1,5 +1,5 @@
 /* kernel-values.c - statements that load and compute values, and checks. */
-#include "procedures/kernel-text.h"
+#include "fused-kernels/loops/kernel-text.h"
 
 const char *statement_type(const struct kernel_statement *s) {
   return element_type((enum superop_kind)s->type);

@@ -1,5 +1,5 @@
 /* kernel-gathers.c - elements that are read by an index. */
-#include "procedures/kernel-text.h"
+#include "fused-kernels/loops/kernel-text.h"
 
 /* Writes atV, the number of the element that is read. Where a check has failed the index may be
  * anything: then it is the first one, unless a flag says that nothing is read. */

@@ -4,7 +4,7 @@
  * mK counts the elements, topK the subtrees. The function of a superoperator's combination and
  * its tuple have the number of the superoperator.
  */
-#include "procedures/kernel-text.h"
+#include "fused-kernels/loops/kernel-text.h"
 
 static struct superop_combination columns_of(const struct kernel_text *x,
                                              const struct kernel_statement *s) {
@@ -85,9 +85,9 @@ const struct kernel_printers combine_printers = {.before = begin_combination,
 
 /* ---- the function of a combination ---- */
 
-void print_combination_function(struct procedures_text *t, uint32_t superop) {
-  const struct superop *op = t->program->superops[superop];
-  const struct widths w = t->program->widths;
+void print_combination_function(struct kernel_file *t, uint32_t superop) {
+  const struct superop *op = t->superops[superop];
+  const struct widths w = t->widths;
   const uint32_t first = superop_first(op, ROLE_COLUMN);
   if (first == op->node_count) return;
   const struct superop_combination at = superop_combination_at(op, first);

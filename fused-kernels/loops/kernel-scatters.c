@@ -1,7 +1,7 @@
 /* kernel-scatters.c - scatters: elements that are written where an index says. A result begins
  * as its defaults, or as zeros. A PERMUTE must write each element once.
  */
-#include "procedures/kernel-text.h"
+#include "fused-kernels/loops/kernel-text.h"
 
 /* Fills a result that has sizeR elements. */
 static void print_defaults(const struct kernel_text *x, const struct kernel_statement *s) {

@@ -7,10 +7,11 @@
  * has accumulated, tK and fK are elements and flags of a block, lK the lanes of the tree, all
  * in scratch memory. Whole rows of a block end at `tail`.
  */
-#ifndef RAVEL_PROCEDURES_KERNEL_TEXT_H
-#define RAVEL_PROCEDURES_KERNEL_TEXT_H
+#ifndef RAVEL_FUSED_KERNEL_TEXT_H
+#define RAVEL_FUSED_KERNEL_TEXT_H
 
-#include "procedures/private.h"
+#include "fused-kernels/loops/loops.h"
+#include "fused-kernels/loops/range-call.h"
 
 struct kernel_text {
   const struct kernel *k;
@@ -20,6 +21,7 @@ struct kernel_text {
   FILE *out;
   uint8_t *levels; /* of every value: enum kernel_level */
   uint32_t main; /* the descriptor whose segments the loops follow; SUPEROP_NONE: one segment */
+  bool range;    /* a part of the positions, or of the segments, is executed (range.h) */
   bool single;   /* there is one position: no loops */
   bool checks;   /* something may fail at positions: `fine` says that nothing has there */
   bool plain;    /* and nothing is combined: what fails returns at once */
@@ -31,10 +33,21 @@ struct kernel_text {
   uint32_t *scratch;    /* the parts of the scratch memory that it uses */
 };
 
+/* ---- all of it: print-kernel.c ---- */
+
+/* Finds the statements, and their strides. */
+void find_statements(struct kernel_text *, struct arena *);
+/* Writes all loops. */
+void print_statements(const struct kernel_text *);
+/* Of a range: finds how each statement reads its parameters: print-range.c. */
+void find_ways(struct kernel_text *, struct kernel_statement *);
+
 /* ---- the shape of the loops: kernel-shape.c ---- */
 
-/* Finds everything that is not given: levels, the main descriptor, what is single ... */
+/* Finds what is not given beside the statements: levels, the main descriptor, what is single
+ * ... */
 void find_shape(struct kernel_text *, struct arena *);
+uint32_t main_descriptor(const struct kernel_text *);
 /* The same kernel in a segment that is one of every descriptor. */
 struct kernel_text together_of(const struct kernel_text *, struct arena *);
 enum form param_form(const struct kernel_text *, uint32_t param);

@@ -1,0 +1,22 @@
+/* ranges.h - superoperators by a compiled function for ranges of their positions, or of their
+ * segments (fused-kernels/loops/range.h): threads take ranges, and call it. Private to this
+ * folder.
+ */
+#ifndef RAVEL_CPU_FUSED_RANGES_H
+#define RAVEL_CPU_FUSED_RANGES_H
+
+#include "cvl-cpu/fused/plan.h"
+
+/* Whether k->run, of which n, segments and one are known, suits the function: its descriptors
+ * have one segment, or several, as when it was compiled, and segments can be shared out. */
+bool fused_ranges_suit(const struct cvl_kernel *, const struct cvl_value *operands);
+
+enum ranges_outcome {
+  RANGES_DONE,
+  RANGES_UNFIT, /* nothing has been done: something is at fault, which evaluation reports */
+  RANGES_FAILED /* no memory, or a stop, which is recorded */
+};
+
+enum ranges_outcome fused_ranges_run(struct cvl_kernel *, const struct cvl_value *operands);
+
+#endif

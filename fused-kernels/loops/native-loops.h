@@ -1,0 +1,79 @@
+/* native-loops.h - what loops of kernels are written in: pieces, and the totals of cvl/trees.h. INT
+ * and FLOAT are the types of elements. It stands as text in every file that is compiled.
+ */
+#ifdef __GNUC__
+#define NATIVE static __attribute__((unused, hot))
+#else
+#define NATIVE static
+#endif
+#ifdef __clang__
+#define NATIVE_INDEPENDENT _Pragma("clang loop vectorize(assume_safety)")
+#else
+#define NATIVE_INDEPENDENT _Pragma("GCC ivdep")
+#endif
+
+enum { LANES = 32, BLOCK = 1024 };
+
+/* The first of no elements, of any type. */
+#ifdef __GNUC__
+__attribute__((unused))
+#endif
+static const uint64_t native_zero = 0;
+
+/* ---- pieces ---- */
+
+/* Of `more` positions, those before which something that counts up from `a`, and may wrap
+ * around, is `to` again. */
+NATIVE inline uint64_t native_until(uint64_t a, uint64_t to, uint64_t more) {
+  const uint64_t steps = (uint64_t)U(to - a);
+  return steps != 0 && steps < more ? steps : more;
+}
+
+/* ---- the reproducible tree ---- */
+
+/* The total of a block of n elements, 0 < n <= BLOCK; of n > 0 elements, the totals of whose
+ * blocks are in y, which is overwritten. */
+#define TREE(name, type, PAD, WITH)                                                            \
+  NATIVE inline type native_block_##name(const type *x, uint64_t n) {                          \
+    type lane[LANES];                                                                          \
+    uint64_t w = 1;                                                                            \
+    if (n <= LANES / 2) {                                                                      \
+      while (w < n) w *= 2;                                                                    \
+      for (uint64_t j = 0; j < w; j++) lane[j] = j < n ? x[j] : (type)(PAD);                   \
+    } else {                                                                                   \
+      w = LANES;                                                                               \
+      for (uint64_t j = 0; j < LANES; j++) lane[j] = j < n ? x[j] : (type)(PAD);               \
+      uint64_t i = LANES;                                                                      \
+      for (; i + LANES <= n; i += LANES) {                                                     \
+        for (uint64_t j = 0; j < LANES; j++) lane[j] = (type)(WITH(lane[j], x[i + j]));        \
+      }                                                                                        \
+      for (uint64_t j = 0; i + j < n; j++) lane[j] = (type)(WITH(lane[j], x[i + j]));          \
+    }                                                                                          \
+    for (w /= 2; w > 0; w /= 2) {                                                              \
+      for (uint64_t j = 0; j < w; j++) lane[j] = (type)(WITH(lane[j], lane[j + w]));           \
+    }                                                                                          \
+    return lane[0];                                                                            \
+  }                                                                                            \
+  /* The total of a block whose whole rows are in the lanes, with m elements behind them. */      \
+  NATIVE inline type native_rows_##name(type *lane, uint64_t rows, const type *t, uint64_t m) { \
+    if (rows == 0) return native_block_##name(t, m);                                           \
+    for (uint64_t j = 0; j < m; j++) lane[j] = (type)(WITH(lane[j], t[j]));                    \
+    for (uint64_t w = LANES / 2; w > 0; w /= 2) {                                              \
+      for (uint64_t j = 0; j < w; j++) lane[j] = (type)(WITH(lane[j], lane[j + w]));           \
+    }                                                                                          \
+    return lane[0];                                                                            \
+  }                                                                                            \
+  NATIVE inline type native_total_##name(type *y, uint64_t n) {                                \
+    while (n > 1) {                                                                            \
+      uint64_t blocks = 0;                                                                     \
+      for (uint64_t b = 0; b < n; b += BLOCK) {                                                \
+        y[blocks++] = native_block_##name(y + b, n - b < BLOCK ? n - b : BLOCK);               \
+      }                                                                                        \
+      n = blocks;                                                                              \
+    }                                                                                          \
+    return y[0];                                                                               \
+  }
+#define ADD(x, y) ((x) + (y))
+#define MUL(x, y) ((x) * (y))
+TREE(add_f, FLOAT, REAL(-0.0), ADD)
+TREE(mul_f, FLOAT, REAL(1.0), MUL)

@@ -1,0 +1,164 @@
+/* print-range.c - see range.h. */
+#include "base/text.h"
+#include "fused-kernels/loops/kernel-text.h"
+#include "fused-kernels/loops/range.h"
+
+static bool range_makes(const struct superop *op, uint32_t value) {
+  for (uint32_t i = 0; i < op->output_count; i++) {
+    if (op->outputs[i] == value) return true;
+  }
+  return false;
+}
+
+static bool range_does(const struct superop *op, const struct superop_node *node) {
+  if (node->role == ROLE_REDUCE) return range_makes(op, node->result);
+  return node->role != ROLE_SCAN && node->role != ROLE_PACK && node->role != ROLE_SCATTER;
+}
+
+bool kernel_range_fits(const struct superop *op) {
+  bool fits = !op->copies && !op->grouped;
+  for (uint32_t k = 0; k < op->node_count && fits; k++) fits = range_does(op, &op->nodes[k]);
+  return fits;
+}
+
+/* ---- how parameters are read ---- */
+
+/* Parameter p, as it is read in a way. */
+static uint32_t read_as(const struct kernel_text *x, uint32_t p, enum kernel_read_as way) {
+  return p + way * x->op->param_count;
+}
+
+/* How a range reads what belongs to segments under a descriptor. */
+static enum kernel_read_as way_under(const struct kernel_text *x, uint32_t near, bool gathers) {
+  if (near == SUPEROP_NONE) return READ_PICKED;
+  if (near != x->main) return READ_WHOLE;
+  return gathers ? READ_IN_SEGMENTS : READ_BY_SEGMENT;
+}
+
+static void find_way(const struct kernel_text *x, struct kernel_statement *s) {
+  const bool gathers = s->kind == KERNEL_GATHER;
+  if (!gathers && s->kind != KERNEL_SPREAD) return;
+  const enum kernel_read_as way = way_under(x, s->near, gathers);
+  s->param = read_as(x, s->param, way);
+  if (gathers && way != READ_WHOLE) s->far = read_as(x, s->far, way);
+}
+
+void find_ways(struct kernel_text *x, struct kernel_statement *statements) {
+  x->main = main_descriptor(x);
+  for (uint32_t k = 0; k < x->k->count; k++) find_way(x, &statements[k]);
+}
+
+/* Parameters as they are read in all ways. */
+static const struct held *range_params(struct arena *arena, const struct superop *op,
+                                       const bool *one) {
+  const uint32_t count = op->param_count;
+  struct held *params = arena_alloc(arena, (READ_WAYS * count + 1) * sizeof *params);
+  for (uint32_t v = 0; v < READ_WAYS * count; v++) {
+    const bool descriptor = op->kinds[v % count] == SUPEROP_SEGDES;
+    const bool whole = one[v % count] && v / count != READ_PICKED;
+    params[v] = (struct held){.v = v,
+                              .form = !descriptor ? FORM_VECTOR
+                                      : whole     ? FORM_ONE
+                                                  : FORM_SEGMENTS};
+  }
+  return params;
+}
+
+static void mark_read(bool *reads, uint32_t v) {
+  if (v != SUPEROP_NONE) reads[v] = true;
+}
+
+/* Which parameters are read in which ways. */
+static bool *range_reads(const struct kernel_text *x) {
+  bool *reads = arena_alloc(x->arena, READ_WAYS * x->op->param_count + 1);
+  for (uint32_t k = 0; k < x->k->count; k++) {
+    const struct kernel_statement *s = &x->k->statements[k];
+    mark_read(reads, s->param);
+    mark_read(reads, s->near);
+    mark_read(reads, s->far);
+  }
+  mark_read(reads, x->main);
+  return reads;
+}
+
+/* ---- the text ---- */
+
+static void declare_param(const struct kernel_text *x, uint32_t v) {
+  static const char *const declarations[] = {
+      [FORM_VECTOR] = "const $w *const x$0 = call->data[$0];\n"
+                      "const uint64_t n$0 = call->counts[$0];\n"
+                      "(void)x$0, (void)n$0;\n",
+      [FORM_ONE] = "const uint64_t n$0 = call->counts[$0];\n"
+                   "(void)n$0;\n",
+      [FORM_SEGMENTS] =
+          "const uint64_t *const o$0 = call->offsets[$0], c$0 = call->counts[$0];\n"
+          "(void)o$0, (void)c$0;\n",
+  };
+  const uint8_t kind = x->op->kinds[v % x->op->param_count];
+  put_with(x->out, element_type((enum superop_kind)kind), declarations[x->params[v].form], v);
+}
+
+static void print_function(const struct kernel_text *x, const char *prefix, const bool *reads) {
+  fputs(
+      "#ifdef __GNUC__\n#pragma GCC diagnostic push\n"
+      "#pragma GCC diagnostic ignored \"-Wunused-variable\" /* of which only faults matter */\n"
+      "#endif\n",
+      x->out);
+  fprintf(x->out,
+          "_Bool %srange(const struct kernel_range *call) {\n"
+          "const uint64_t at = call->at, n = call->n;\n"
+          "INT bad = 0;\n"
+          "(void)at;\n",
+          prefix);
+  for (uint32_t v = 0; v < READ_WAYS * x->op->param_count; v++) {
+    if (reads[v]) declare_param(x, v);
+  }
+  print_statements(x);
+  fputs("return 1;\n}\n#ifdef __GNUC__\n#pragma GCC diagnostic pop\n#endif\n", x->out);
+}
+
+static struct kernel_text text_of(struct arena *arena, const struct superop *op,
+                                  const bool *one) {
+  struct held *outputs = arena_alloc(arena, (op->output_count + 1) * sizeof *outputs);
+  for (uint32_t i = 0; i < op->output_count; i++) outputs[i].form = FORM_VECTOR;
+  struct kernel_text x = {.op = op,
+                          .params = range_params(arena, op, one),
+                          .outputs = outputs,
+                          .arena = arena,
+                          .range = true};
+  find_statements(&x, arena);
+  find_shape(&x, arena);
+  return x;
+}
+
+/* Finds the descriptors of what is read in segments; false if something has several. */
+static bool find_far(const struct kernel_text *x, uint32_t *far) {
+  const uint32_t params = x->op->param_count;
+  for (uint32_t v = 0; v < READ_WAYS * params; v++) far[v] = SUPEROP_NONE;
+  for (uint32_t k = 0; k < x->k->count; k++) {
+    const struct kernel_statement *s = &x->k->statements[k];
+    if (s->kind != KERNEL_GATHER || s->param < READ_IN_SEGMENTS * params) continue;
+    const uint32_t descriptor = s->far % params;
+    if (far[s->param] != SUPEROP_NONE && far[s->param] != descriptor) return false;
+    far[s->param] = descriptor;
+  }
+  return true;
+}
+
+bool kernel_range_plan_make(struct arena *arena, const struct superop *op, const bool *one,
+                            struct kernel_range_plan *plan) {
+  if (!kernel_range_fits(op)) return false;
+  const struct kernel_text x = text_of(arena, op, one);
+  *plan = (struct kernel_range_plan){.main = x.main, .reads = range_reads(&x)};
+  plan->cursors = arena_alloc(arena, op->param_count + 1);
+  for (uint32_t p = 0; p < op->param_count; p++) plan->cursors[p] = is_cursor(&x, p);
+  plan->far = arena_alloc(arena, (READ_WAYS * op->param_count + 1) * sizeof *plan->far);
+  return find_far(&x, plan->far);
+}
+
+void kernel_range_print(struct arena *arena, const struct superop *op, const bool *one,
+                        const char *prefix, FILE *out) {
+  struct kernel_text x = text_of(arena, op, one);
+  x.out = out;
+  print_function(&x, prefix, range_reads(&x));
+}

@@ -1,0 +1,40 @@
+/* range-call.h - how the function of a range of a kernel is called: for some of its positions,
+ * or of its segments. It stands as text in every file that is compiled, and is included by the
+ * back end that calls it: both must see the same.
+ */
+#ifndef RAVEL_FUSED_RANGE_CALL_H
+#define RAVEL_FUSED_RANGE_CALL_H
+
+#include <stdint.h>
+
+/* How a parameter is read, and where what is given of it begins. Parameter p that is read in a
+ * way has the number p + way * count of parameters. */
+enum kernel_read_as {
+  READ_BY_POSITIONS, /* an element for each position: with the first one of the range. A
+                        descriptor that positions are in segments of, too: that of the range's
+                        segments with the first of them, any other whole */
+  READ_BY_SEGMENT,   /* one for each segment of the range: with the first segment */
+  READ_WHOLE,        /* by an index */
+  READ_IN_SEGMENTS,  /* by an index within the segment of the same number: with the first */
+  READ_PICKED,       /* by an index within a segment for each position: with the first one's */
+  READ_WAYS
+};
+
+/* A range: n positions, of which the first is `at`. */
+struct kernel_range {
+  uint64_t at, n;
+  /* Of every parameter in every way: elements; starts of segments; how many elements, or
+   * segments. Of a descriptor that is one segment: its length. */
+  const void *const *data;
+  const uint64_t *const *offsets;
+  const uint64_t *counts;
+  /* Of every parameter: a descriptor whose segments go across those of the range: that of the
+   * first position, or one before. */
+  const uint64_t *segments;
+  /* Of every output: what the range has of it. Without segments the totals of its blocks, of a
+   * reduction. With them there is room for those in `totals`. */
+  void *const *results;
+  void *const *totals;
+};
+
+#endif

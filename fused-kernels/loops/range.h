@@ -1,0 +1,36 @@
+/* range.h - a kernel as one function of C over a range of its positions, or of its segments
+ * (range-call.h). It returns false where it cannot go on: a check fails, an index is out of
+ * range. It has then written something, and whoever called it executes the kernel in another
+ * way, which reports.
+ */
+#ifndef RAVEL_FUSED_RANGE_H
+#define RAVEL_FUSED_RANGE_H
+
+#include "cvl/superop.h"
+#include "fused-kernels/loops/range-call.h"
+
+#include <stdio.h>
+
+typedef _Bool kernel_range_function(const struct kernel_range *);
+
+/* Whether a superoperator may have such a function: it has no loops and combinations, and its
+ * only consumers are reductions. */
+bool kernel_range_fits(const struct superop *);
+
+/* How the function is called. */
+struct kernel_range_plan {
+  uint32_t main; /* the descriptor of whose segments a range has some; SUPEROP_NONE: it has some
+                    positions */
+  bool *reads;   /* of every parameter in every way: the function reads it */
+  uint32_t *far; /* of those read in segments, or picked: the descriptor of these */
+  bool *cursors; /* of every parameter: it reads `segments` */
+};
+/* Plans them, in the arena. one: of every descriptor, whether it is one segment in all runs.
+ * False if there is no function: something is read by segments of several descriptors. */
+bool kernel_range_plan_make(struct arena *, const struct superop *, const bool *one,
+                            struct kernel_range_plan *);
+/* Writes the function, whose name is the prefix and `range`. */
+void kernel_range_print(struct arena *, const struct superop *, const bool *one,
+                        const char *prefix, FILE *);
+
+#endif
