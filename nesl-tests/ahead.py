@@ -29,7 +29,8 @@ class Test:
                               stdin=subprocess.DEVNULL, stdout=subprocess.PIPE).stdout
 
     def vinterp(self, *words: str) -> str:
-        return self.run(self.bin / "vinterp", "--backend", "cpu", "--allow-files", *words, "prog.fcode")
+        return self.run(self.bin / "vinterp", "--backend", "cpu", "--allow-files", "--procedures", "off", *words,
+                        "prog.fcode")
 
     def complaint(self, program: Path) -> str:
         """What is wrong; "" if nothing is."""

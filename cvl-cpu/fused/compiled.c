@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/text.h"
+#include "cvl-cpu/compile/ahead.h"
 #include "cvl-cpu/compile/compile.h"
 #include "cvl-cpu/fused/ranges.h"
 #include "cvl-cpu/fused/strip.h"
@@ -265,8 +266,14 @@ static bool write_functions(struct fused_compiled *f, const char *prefix, struct
   return true;
 }
 
-/* The code of planned functions; NULL: no memory, or no compiler. Their names begin with what
- * their text alone would be found by. */
+/* A function for ranges that a file compiled ahead of time has not got is not compiled: those
+ * for tiles, which suit any descriptors, are in it. */
+static bool is_missing(const struct fused_compiled *f, const char *prefix) {
+  return f->functions.ranges && f->k->c->ahead && !ahead_has(f->k->c->ahead, prefix);
+}
+
+/* The code of planned functions; NULL: no memory, no compiler, or it is missing. Their names
+ * begin with what their text alone would be found by. */
 static struct compiled_code *code_of(struct fused_compiled *f) {
   const struct cvl_context *c = f->k->c;
   char prefix[FUSED_NAME_MAX];
@@ -276,20 +283,27 @@ static struct compiled_code *code_of(struct fused_compiled *f) {
   if (write_functions(f, "", &text) && text_flush(&text)) {
     fused_functions_prefix(text.bytes, text.length, prefix);
     text_clear(&text);
-    if (write_functions(f, prefix, &text) && text_end(&text))
+    if (!is_missing(f, prefix) && write_functions(f, prefix, &text) && text_end(&text))
       code = compile_text(c->compile_cache, prefix, text.bytes, text.length);
   }
   text_free(&text);
   return code;
 }
 
-struct fused_compiled *fused_compiled_new(struct cvl_kernel *k, bool flat) {
+static struct fused_compiled *planned_with_code(struct cvl_kernel *k, bool flat) {
   struct fused_compiled *f = k->c->compile_cache ? planned(k, flat) : NULL;
   if (!f) return NULL;
   f->code = code_of(f);
   if (f->code) return f;
   fused_compiled_free(f);
   return NULL;
+}
+
+struct fused_compiled *fused_compiled_new(struct cvl_kernel *k, bool flat) {
+  struct fused_compiled *f = planned_with_code(k, flat);
+  if (f || k->tiles) return f;
+  k->tiles = true;
+  return planned_with_code(k, flat);
 }
 
 void fused_compiled_free(struct fused_compiled *f) {

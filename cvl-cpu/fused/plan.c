@@ -377,6 +377,14 @@ static void note_flat(struct cvl_kernel *k) {
   }
 }
 
+/* Whether the functions to be compiled do not depend on which descriptors have one segment. */
+static bool needs_no_run(const struct cvl_kernel *k) {
+  bool descriptors = false;
+  for (uint32_t p = 0; p < k->op->param_count; p++)
+    descriptors |= k->op->kinds[p] == SUPEROP_SEGDES;
+  return kernel_range_fits(k->op) ? !descriptors : k->flat_count == 0;
+}
+
 /* ---- the interface ---- */
 
 static struct cvl_kernel *plan_enter(struct cvl_context *c, struct cvl_kernel *k,
@@ -494,7 +502,7 @@ static struct cvl_kernel *plan_prepare(struct cvl_context *c, const struct super
   for (uint32_t n = 0; n < op->node_count; n++) atomic_init(&k->run.fault[n], FUSED_NONE);
   if (of) {
     adopt(k, of);
-  } else if (k->flat_count == 0) { /* else when segments are known */
+  } else if (needs_no_run(k)) { /* else when segments are known */
     fused_choice_begin(k);
   }
   return plan_enter(c, k, fused_copy_plan(c, op));
