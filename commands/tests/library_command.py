@@ -26,7 +26,7 @@ k = 3;
 """
 FLAGS = "-O1 -ffp-contract=off -fno-math-errno -fno-trapping-math -std=c11 -w -fPIC -shared".split()
 # The beginning of each function of superoperators.
-FUNCTION = re.compile(r"(ravel_[0-9a-f]{64}_(?:block|fold|loop)\w*\([^;{]*\)\s*\{)")
+FUNCTION = re.compile(r"(ravel_[0-9a-f]{64}_(?:block|fold|loop|range)\w*\([^;{]*\)\s*\{)")
 
 
 class CommandTest(ScratchTest):
