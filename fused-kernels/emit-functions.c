@@ -280,16 +280,19 @@ static void emit_tiles_for(struct file *file, const struct superop *op, bool fla
 static void emit_ranges_for(struct file *file, const struct superop *op, bool flat, FILE *out) {
   struct fused_functions f;
   bool *one = arena_alloc(file->arena, op->param_count + 1);
-  for (uint32_t p = 0; p < op->param_count; p++) one[p] = op->kinds[p] == SUPEROP_SEGDES;
+  kernel_range_find_strides(op, one);
+  for (uint32_t p = 0; p < op->param_count; p++) one[p] |= op->kinds[p] == SUPEROP_SEGDES;
   const uint32_t main = flat ? SUPEROP_NONE : fused_first_near(op);
   if (main != SUPEROP_NONE) one[main] = false;
   if (fused_ranges_plan(file->arena, op, one, &f)) emit_planned(file, &f, out);
 }
 
-static void emit_for(struct file *file, const struct superop *op, bool flat, FILE *out) {
+static void emit_for(struct file *file, const struct superop *op, FILE *out) {
   if (op->copies) return;
-  emit_tiles_for(file, op, flat, out);
-  emit_ranges_for(file, op, flat, out);
+  for (int flat = 0; flat < 2; flat++) {
+    if (!flat || fused_functions_differ(op)) emit_tiles_for(file, op, flat, out);
+    emit_ranges_for(file, op, flat, out);
+  }
 }
 
 void fused_emit_cpu(struct arena *arena, const struct superop *const *ops, uint32_t count,
@@ -299,8 +302,5 @@ void fused_emit_cpu(struct arena *arena, const struct superop *const *ops, uint3
   print_command(out);
   fputs(file_text, out);
   fused_emit_block_prelude(widths, out);
-  for (uint32_t i = 0; i < count; i++) {
-    emit_for(&file, ops[i], false, out);
-    if (fused_functions_differ(ops[i])) emit_for(&file, ops[i], true, out);
-  }
+  for (uint32_t i = 0; i < count; i++) emit_for(&file, ops[i], out);
 }

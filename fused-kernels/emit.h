@@ -31,7 +31,8 @@ bool fused_may_scan(const struct superop *, uint32_t node);
 struct fused_functions {
   const struct superop *op;
   bool ranges;     /* there is one function, for ranges, and the rest is not planned */
-  const bool *one; /* then, of every parameter: a descriptor of one segment */
+  const bool *one; /* then, of every parameter: a descriptor of one segment, or strides that are
+                      all 1 */
   struct kernel_range_plan range;
   struct fused_schedule schedule;
   bool flat;     /* all INDEXes, gathers by data and scatters are of one segment */

@@ -335,6 +335,7 @@ static void print_statement(const struct kernel *k, const struct kernel_statemen
   print_segments(s, out);
   if (s->stride) fprintf(out, " stride %d", s->stride);
   if (s->turns) fputs(" turns", out);
+  if (s->moving) fprintf(out, " moving %u", s->moving);
   if (s->checked) fputs(" checked", out);
   if (s->output != SUPEROP_NONE) print_output(k->op, s->output, " -> ", out);
   if (s->kind == KERNEL_KEEP) print_output(k->op, s->output + 1, ", segments -> ", out);

@@ -62,12 +62,14 @@ struct kernel_statement {
   uint8_t count; /* of operands */
   bool checked;  /* MAP, GATHER, SCATTER: its condition is not known to hold */
   /* kernel_find_strides: */
-  int8_t stride; /* GATHER, SCATTER: what the index grows by from one position to the next in a
-                    segment under near, 1 or -1; 0: not known. MAP that turns: 1 if operands[0]
-                    counts up, -1 if operands[1] does */
-  bool turns;    /* GATHER: but in a piece only. MAP: a piece ends where its value changes */
-  bool starts;   /* a piece needs the value at its first position */
-  uint16_t op;   /* enum opcode: of MAP, REDUCE, SCAN, SCATTER */
+  int8_t stride;  /* GATHER, SCATTER: what the index grows by from one position to the next in a
+                     segment under near, 1 or -1; 0: not known. MAP that turns: 1 if operands[0]
+                     counts up, -1 if operands[1] does */
+  uint8_t moving; /* SELECT: its value goes on only where operand 1, or 2, is chosen, and the
+                     other one stays; 0: wherever it does */
+  bool turns;     /* GATHER: but in a piece only. MAP: a piece ends where its value changes */
+  bool starts;    /* a piece needs the value at its first position */
+  uint16_t op;    /* enum opcode: of MAP, REDUCE, SCAN, SCATTER */
   uint32_t operands[KERNEL_OPERANDS]; /* values */
   uint32_t value;                     /* that it defines; SUPEROP_NONE */
   uint32_t param;                     /* that it reads; SUPEROP_NONE */

@@ -65,6 +65,19 @@ static uint8_t pace_of_product(const struct finding *x, const uint32_t *v) {
   return PACE_ANY;
 }
 
+/* Where one stays and the other goes on, what is chosen goes on in some pieces. */
+static uint8_t pace_of_either(uint8_t a, uint8_t b) {
+  return a == b || b == PACE_SAME ? a : a == PACE_SAME ? b : PACE_ANY;
+}
+
+/* The operand of a SELECT that goes on if the other one stays; 0: there is none. */
+static uint8_t moving_of(const struct finding *x, const struct kernel_statement *s) {
+  if (s->kind != KERNEL_MAP || s->op != OPC_SELECT) return 0;
+  const struct going a = x->going[s->operands[1]], b = x->going[s->operands[2]];
+  if (moves(a) && b.pace == PACE_SAME) return 1;
+  return moves(b) && a.pace == PACE_SAME ? 2 : 0;
+}
+
 static uint8_t pace_of_map(const struct finding *x, const struct kernel_statement *s) {
   uint8_t of[KERNEL_OPERANDS] = {0};
   bool same = true;
@@ -73,7 +86,7 @@ static uint8_t pace_of_map(const struct finding *x, const struct kernel_statemen
     same = same && of[i] == PACE_SAME;
   }
   if (same || is_turn(x, s)) return PACE_SAME;
-  if (s->op == OPC_SELECT) return of[0] == PACE_SAME && of[1] == of[2] ? of[1] : PACE_ANY;
+  if (s->op == OPC_SELECT) return of[0] == PACE_SAME ? pace_of_either(of[1], of[2]) : PACE_ANY;
   if (s->word != TW_INT) return PACE_ANY;
   switch ((int)s->op) {
   case OPC_ADD: return pace_of_sum(of[0], of[1]);
@@ -92,6 +105,7 @@ static struct going going_of_map(const struct finding *x, const struct kernel_st
     if (all.near != SUPEROP_NONE && all.near != of->near) all.pace = PACE_ANY;
     all.near = of->near;
   }
+  if (moving_of(x, s) && !all.turns) all.pace = PACE_ANY; /* for a whole segment it may stay */
   return all;
 }
 
@@ -116,6 +130,7 @@ static void mark_needed(const struct finding *x, uint32_t value) {
   if (s->starts) return;
   s->starts = true;
   s->turns = is_turn(x, s);
+  s->moving = moving_of(x, s);
   if (s->turns) s->stride = x->going[s->operands[0]].pace == PACE_UP ? 1 : -1;
   for (unsigned i = 0; i < s->count; i++) mark_needed(x, s->operands[i]);
 }

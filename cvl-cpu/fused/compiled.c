@@ -301,7 +301,7 @@ static struct fused_compiled *planned_with_code(struct cvl_kernel *k, bool flat)
 
 struct fused_compiled *fused_compiled_new(struct cvl_kernel *k, bool flat) {
   struct fused_compiled *f = planned_with_code(k, flat);
-  if (f || k->tiles) return f;
+  if (f || k->tiles || !k->c->ahead) return f;
   k->tiles = true;
   return planned_with_code(k, flat);
 }

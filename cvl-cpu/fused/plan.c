@@ -455,7 +455,7 @@ static struct cvl_kernel *plan_prepare(struct cvl_context *c, const struct super
   const size_t affine_gathers_at = affine_steps_at + op->node_count * sizeof(uint32_t);
   const size_t flat_at = affine_gathers_at + op->node_count * sizeof(uint32_t);
   const size_t one_at = flat_at + 2 * op->node_count * sizeof(uint32_t);
-  const size_t bytes = one_at + 2 * op->param_count * sizeof(bool);
+  const size_t bytes = one_at + 3 * op->param_count * sizeof(bool);
   char *block = memory_take(c->memory, bytes);
   if (!block) return NULL;
   memset(block, 0, bytes);
@@ -482,7 +482,10 @@ static struct cvl_kernel *plan_prepare(struct cvl_context *c, const struct super
   k->flat_of = (uint32_t *)(void *)(block + flat_at);
   k->run.one = (bool *)(block + one_at);
   k->one = k->run.one + op->param_count;
-  for (uint32_t p = 0; p < op->param_count; p++) k->one[p] = op->kinds[p] == SUPEROP_SEGDES;
+  k->strides = k->one + op->param_count;
+  kernel_range_find_strides(op, k->strides);
+  for (uint32_t p = 0; p < op->param_count; p++)
+    k->one[p] = op->kinds[p] == SUPEROP_SEGDES || k->strides[p];
   note_flat(k);
   describe_values(k);
   note_runs(k);

@@ -245,11 +245,11 @@ struct fused_run {
   bool runs_compiled;       /* maps are done by compiled functions */
   bool by_ranges;           /* a compiled function did ranges of it (ranges.h) */
   bool flat;                /* INDEXes, and what gathers read, are of one segment */
-  bool *one;                /* of every parameter: a descriptor of one segment */
-  bool streams;             /* something is written past the caches */
-  bool has_affine_runs;     /* some gather is affine */
-  bool by_columns;          /* segments are reduced column by column: columns.c */
-  uint8_t scattering;       /* enum fused_scattering */
+  bool *one;    /* of every parameter: a descriptor of one segment, strides that are all 1 */
+  bool streams; /* something is written past the caches */
+  bool has_affine_runs; /* some gather is affine */
+  bool by_columns;      /* segments are reduced column by column: columns.c */
+  uint8_t scattering;   /* enum fused_scattering */
   bool again;           /* it failed in a way that only operations report: run it by them ... */
   bool by_operations;   /* ... now */
   uint32_t *live_steps; /* the steps that are executed: from live_from to step_count */
@@ -301,10 +301,11 @@ struct cvl_kernel {
   /* The descriptors that have one segment in a flat run: flat_count of them. */
   uint32_t *flat_of;
   uint32_t flat_count;
-  bool general; /* some run was not flat: functions are compiled for any segments */
-  bool tiles;   /* some run did not suit ranges: functions are compiled for tiles */
-  bool *one;    /* functions for ranges are compiled for these descriptors of one segment ... */
-  bool found_one;     /* ... which a run has had; else all have */
+  bool general;       /* some run was not flat: functions are compiled for any segments */
+  bool tiles;         /* some run did not suit ranges: functions are compiled for tiles */
+  bool *strides;      /* of every parameter: it has the strides of INDEXes */
+  bool *one;          /* functions for ranges are compiled for what k->run.one was ... */
+  bool found_one;     /* ... in the first run; before that: all that may be */
   uint32_t *analysed; /* the nodes of the affine analysis: analysed_count of them */
   uint32_t analysed_count;
   uint32_t strip_slots, tile_slots, walks;

@@ -51,7 +51,7 @@ struct range_part {
 
 static bool has_same_descriptors(const struct cvl_kernel *k, const struct fused_functions *f) {
   for (uint32_t p = 0; p < k->op->param_count; p++) {
-    if (k->op->kinds[p] == SUPEROP_SEGDES && k->run.one[p] != f->one[p]) return false;
+    if (k->run.one[p] != f->one[p]) return false;
   }
   return true;
 }

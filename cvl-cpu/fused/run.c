@@ -517,11 +517,23 @@ static bool fused_is_flat(const struct cvl_kernel *k, const struct cvl_value *op
   return true;
 }
 
-/* Finds the descriptors that have one segment. */
+static bool fused_all_one(const struct cvl_value *v) {
+  const void *x = value_data(v);
+  const uint64_t n = value_length(v);
+  const size_t bytes = elem_bytes(v->elem);
+  uint64_t i = 0;
+  while (i < n && int_element(x, i, bytes) == 1) i++;
+  return i == n;
+}
+
+/* Finds the descriptors that have one segment, and the strides that are all 1. */
 static void fused_find_one(struct cvl_kernel *k, const struct cvl_value *operands) {
+  if (k->tiles) return;
   for (uint32_t p = 0; p < k->op->param_count; p++) {
     if (k->op->kinds[p] == SUPEROP_SEGDES)
       k->run.one[p] = value_segments(&operands[p]).count == 1;
+    else if (k->strides[p])
+      k->run.one[p] = fused_all_one(&operands[p]);
   }
 }
 

@@ -8,7 +8,7 @@ bool is_pointed(const struct kernel_text *x, const struct kernel_statement *s) {
   const bool gathers = s->kind == KERNEL_GATHER;
   if ((!gathers && s->kind != KERNEL_SCATTER) || s->stride == 0 || x->single) return false;
   if (gathers && param_form(x, s->param) != FORM_VECTOR) return false;
-  if (s->turns && x->lanes) return false; /* a row of lanes is whole */
+  if (s->turns && (x->lanes || x->stays)) return false; /* a row of lanes is whole */
   return level_of_near(x, s->near) != KERNEL_OF_POSITION;
 }
 
@@ -138,8 +138,25 @@ static void print_turn(const struct kernel_text *x, const struct kernel_statemen
   put(x->out, "more = native_until(U(v$0), U(INT_LEAST), more);\n", counts);
 }
 
+bool may_stay(const struct kernel_text *x) {
+  bool stays = false;
+  for (uint32_t k = 0; k < x->k->count; k++) stays |= x->k->statements[k].moving != 0;
+  return stays;
+}
+
+/* Whether all that is chosen goes on in the piece. */
+static void print_moves(const struct kernel_text *x) {
+  for (uint32_t k = 0; k < x->k->count; k++) {
+    const struct kernel_statement *s = &x->k->statements[k];
+    if (s->moving)
+      put(x->out, s->moving == 1 ? "moves &= v$0;\n" : "moves &= !v$0;\n", s->operands[0]);
+  }
+}
+
 void begin_piece(const struct kernel_text *x, const char *end) {
+  const bool stays = may_stay(x);
   fprintf(x->out, "while (i < %s) {\nuint64_t more = %s - i;\n", end, end);
+  if (stays) fputs("INT moves = 1;\n", x->out);
   declare_addresses(x, true);
   fputs("{\n", x->out);
   print_starts(x);
@@ -147,6 +164,11 @@ void begin_piece(const struct kernel_text *x, const char *end) {
     if (x->k->statements[k].kind == KERNEL_MAP && x->k->statements[k].turns)
       print_turn(x, &x->k->statements[k]);
   }
+  if (stays) {
+    print_moves(x);
+    fputs("if (moves) {\n", x->out);
+  }
   point_all(x, true);
-  fputs("}\nconst uint64_t piece = i + more;\n", x->out);
+  fputs(stays ? "}\n}\n" : "}\n", x->out);
+  fputs("const uint64_t piece = i + more;\n", x->out);
 }

@@ -22,13 +22,15 @@ struct kernel_text {
   uint8_t *levels; /* of every value: enum kernel_level */
   uint32_t main; /* the descriptor whose segments the loops follow; SUPEROP_NONE: one segment */
   bool range;    /* a part of the positions, or of the segments, is executed (range.h) */
-  bool single;   /* there is one position: no loops */
-  bool checks;   /* something may fail at positions: `fine` says that nothing has there */
-  bool plain;    /* and nothing is combined: what fails returns at once */
-  bool blocks;   /* positions are executed a block at a time, */
-  bool lanes;    /* ... and whole rows of one go into the lanes of the tree */
-  bool rows;     /* what is printed is executed for whole rows of the tree */
-  bool together; /* ... for a segment that is one of every descriptor */
+  const bool *one; /* of every parameter: strides that are all 1 */
+  bool single;     /* there is one position: no loops */
+  bool checks;     /* something may fail at positions: `fine` says that nothing has there */
+  bool plain;      /* and nothing is combined: what fails returns at once */
+  bool blocks;     /* positions are executed a block at a time, */
+  bool lanes;      /* ... and whole rows of one go into the lanes of the tree */
+  bool rows;       /* what is printed is executed for whole rows of the tree */
+  bool stays;      /* ... for a piece where some index does not go on */
+  bool together;   /* ... for a segment that is one of every descriptor */
   uint32_t combination; /* the number of its combination */
   uint32_t *scratch;    /* the parts of the scratch memory that it uses */
 };
@@ -86,6 +88,9 @@ void put_begin(const struct kernel_text *, uint32_t near);
 bool is_pointed(const struct kernel_text *, const struct kernel_statement *);
 /* Whether segments are executed in pieces (fused-kernels/kernel.h). */
 bool has_pieces(const struct kernel_text *);
+/* Whether an index may stay for a piece, as one that is clamped does at the ends: then `moves`
+ * is false, and no gather or scatter that turns goes on from an address. */
+bool may_stay(const struct kernel_text *);
 /* Writes the addresses wiV of gathers and woR of scatters, by position: before the loop over
  * the positions of a segment; and for the piece at i, in a loop over those up to `end`, which
  * stays open: the piece ends at `piece`. */

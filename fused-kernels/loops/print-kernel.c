@@ -78,13 +78,34 @@ static void print_position(const struct kernel_text *x) {
   if (x->checks) fputs("bad |= !fine;\n", x->out);
 }
 
-static void print_positions(const struct kernel_text *x, const char *end) {
-  const bool pieces = has_pieces(x);
-  if (pieces) begin_piece(x, end);
+static void print_loop(const struct kernel_text *x, const char *end) {
   if (is_independent(x)) fputs("NATIVE_INDEPENDENT\n", x->out);
-  fprintf(x->out, "for (; i < %s; i++) {\n", pieces ? "piece" : end);
+  fprintf(x->out, "for (; i < %s; i++) {\n", end);
   print_position(x);
-  fputs(pieces ? "}\n}\n" : "}\n", x->out);
+  fputs("}\n", x->out);
+}
+
+static void print_pieces(const struct kernel_text *x, const char *end) {
+  begin_piece(x, end);
+  if (may_stay(x)) {
+    struct kernel_text stays = *x;
+    stays.stays = true;
+    fputs("if (!moves) {\n", x->out);
+    print_loop(&stays, "piece");
+    fputs("} else {\n", x->out);
+    print_loop(x, "piece");
+    fputs("}\n}\n", x->out);
+  } else {
+    print_loop(x, "piece");
+    fputs("}\n", x->out);
+  }
+}
+
+static void print_positions(const struct kernel_text *x, const char *end) {
+  if (has_pieces(x))
+    print_pieces(x, end);
+  else
+    print_loop(x, end);
 }
 
 /* The whole rows of a block, if there are two or more: each lane has its element. */

@@ -15,6 +15,14 @@ static bool range_does(const struct superop *op, const struct superop_node *node
   return node->role != ROLE_SCAN && node->role != ROLE_PACK && node->role != ROLE_SCATTER;
 }
 
+void kernel_range_find_strides(const struct superop *op, bool *strides) {
+  for (uint32_t k = 0; k < op->node_count; k++) {
+    if (op->nodes[k].role != ROLE_INDEX) continue;
+    const uint32_t stride = op->nodes[k].operands[1];
+    if (stride < op->param_count) strides[stride] = true;
+  }
+}
+
 bool kernel_range_fits(const struct superop *op) {
   bool fits = !op->copies && !op->grouped;
   for (uint32_t k = 0; k < op->node_count && fits; k++) fits = range_does(op, &op->nodes[k]);
@@ -43,9 +51,21 @@ static void find_way(const struct kernel_text *x, struct kernel_statement *s) {
   if (gathers && way != READ_WHOLE) s->far = read_as(x, s->far, way);
 }
 
+/* Strides that are known to be 1 are not read. */
+static bool use_one(const struct kernel_text *x, struct kernel_statement *s) {
+  static const struct cvl_value one = {.form = CVL_SCALAR, .elem = CVL_I64, .as.i64 = 1};
+  if (s->kind != KERNEL_SPREAD || !x->one[s->param]) return false;
+  s->kind = KERNEL_CONSTANT;
+  s->constant = &one;
+  s->param = s->near = SUPEROP_NONE;
+  return true;
+}
+
 void find_ways(struct kernel_text *x, struct kernel_statement *statements) {
   x->main = main_descriptor(x);
-  for (uint32_t k = 0; k < x->k->count; k++) find_way(x, &statements[k]);
+  for (uint32_t k = 0; k < x->k->count; k++) {
+    if (!use_one(x, &statements[k])) find_way(x, &statements[k]);
+  }
 }
 
 /* Parameters as they are read in all ways. */
@@ -125,7 +145,8 @@ static struct kernel_text text_of(struct arena *arena, const struct superop *op,
                           .params = range_params(arena, op, one),
                           .outputs = outputs,
                           .arena = arena,
-                          .range = true};
+                          .range = true,
+                          .one = one};
   find_statements(&x, arena);
   find_shape(&x, arena);
   return x;

@@ -17,6 +17,10 @@ typedef _Bool kernel_range_function(const struct kernel_range *);
  * only consumers are reductions. */
 bool kernel_range_fits(const struct superop *);
 
+/* Marks, of every parameter, whether INDEXes take their strides from it. Where these are all 1
+ * what gathers by them is contiguous. */
+void kernel_range_find_strides(const struct superop *, bool *strides);
+
 /* How the function is called. */
 struct kernel_range_plan {
   uint32_t main; /* the descriptor of whose segments a range has some; SUPEROP_NONE: it has some
@@ -25,8 +29,9 @@ struct kernel_range_plan {
   uint32_t *far; /* of those read in segments, or picked: the descriptor of these */
   bool *cursors; /* of every parameter: it reads `segments` */
 };
-/* Plans them, in the arena. one: of every descriptor, whether it is one segment in all runs.
- * False if there is no function: something is read by segments of several descriptors. */
+/* Plans them, in the arena. one: of every descriptor, whether it is one segment in all runs; of
+ * strides, whether they are all 1. False if there is no function: something is read by segments
+ * of several descriptors. */
 bool kernel_range_plan_make(struct arena *, const struct superop *, const bool *one,
                             struct kernel_range_plan *);
 /* Writes the function, whose name is the prefix and `range`. */
