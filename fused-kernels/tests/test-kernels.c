@@ -222,6 +222,22 @@ static const struct {
      "  store %11 -> 0\n"
      "  store %17 -> 1\n",
      true},
+    /* clamped */
+    {"fused OP0#1 ($0 : INT, $1 : INT, $2 : SEGDES) =\n"
+     "$3 = (INDEX @ (CONST INT 0) (CONST INT 1) $2) $4 = (DIST INT @ $1 $2)\n"
+     "$5 = (SELECT INT @ (>= INT @ $3 $4) $4 $3) (BPERMUTE INT @ $0 $5 $2 $2)",
+     "kernel (0 : INT, 1 : INT, 2 : SEGDES) over total 2\n"
+     "  %0 = constant 0\n"
+     "  %1 = constant 1\n"
+     "  %2 = offset in 2\n"
+     "  %3 = * INT %2 %1\n"
+     "  %4 = + INT %0 %3\n"
+     "  %5 = spread 1 in 2\n"
+     "  %6 = >= INT %4 %5 stride 1 turns\n"
+     "  %7 = SELECT INT %6 %5 %4 moving 2\n"
+     "  %8 = gather 0 %7 in 2 of 2 stride 1 turns checked\n"
+     "  store %8 -> 0\n",
+     true},
     /* no stride: the segments of another descriptor, one of 2, a start of another segment */
     {"fused OP0#1 ($0 : INT, $1 : INT, $2 : SEGDES, $3 : SEGDES, $4 : SEGDES) =\n"
      "$5 = (INDEX @ $1 (CONST INT 1) $3) $6 = (BPERMUTE INT @ $0 $5 $2 $4)\n"
