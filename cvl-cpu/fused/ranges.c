@@ -27,7 +27,7 @@ struct ranges {
   char *workers;        /* memory of the first */
   size_t worker_bytes;
   void **results;         /* of every output: all of it */
-  const uint64_t **whole; /* of every parameter with a cursor: all starts of segments */
+  const uint64_t **whole; /* of every descriptor that is given whole: its starts of segments */
   atomic_bool failed;
 };
 
@@ -49,6 +49,7 @@ struct range_part {
 
 /* ---- whether a run suits ---- */
 
+/* Descriptors, and strides. */
 static bool has_same_descriptors(const struct cvl_kernel *k, const struct fused_functions *f) {
   for (uint32_t p = 0; p < k->op->param_count; p++) {
     if (k->run.one[p] != f->one[p]) return false;
@@ -143,7 +144,7 @@ static void give_descriptor(const struct ranges *r, struct range_worker *w,
   }
 }
 
-/* Where the results of a part go; true: to memory of the thread, first. */
+/* Whether a result goes to memory of the thread first. */
 static bool is_staged(const struct ranges *r, const struct fused_value *v) {
   return r->stages && v->run.streaming;
 }

@@ -549,7 +549,7 @@ static bool fused_run_once(struct cvl_kernel *k, const struct cvl_value *operand
   atomic_store_explicit(&k->run.failed, FUSED_NONE, memory_order_relaxed);
   k->run.flat = fused_is_flat(k, operands);
   fused_find_one(k, operands);
-  k->run.runs_compiled = fused_choose(k, operands) && !k->run.by_operations;
+  k->run.runs_compiled = fused_choose(k, operands);
   k->run.by_ranges = k->run.runs_compiled && fused_compiled_functions(k->compiled)->ranges;
   if (k->run.by_ranges) {
     const enum ranges_outcome ranges = fused_ranges_run(k, operands);
