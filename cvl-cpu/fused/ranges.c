@@ -133,7 +133,7 @@ static void give_descriptor(const struct ranges *r, struct range_worker *w,
   } else if (way == READ_PICKED) {
     w->offsets[v] = starts_from(w, v, &s, part->low, part->high - part->low);
     w->counts[v] = part->high - part->low;
-  } else if (way == READ_IN_SEGMENTS || p == r->plan->main) {
+  } else if (way == READ_IN_SEGMENTS || v == r->plan->main) {
     w->offsets[v] = starts_from(w, v, &s, part->first, part->last - part->first);
     w->counts[v] = part->last - part->first;
   } else {
@@ -142,11 +142,6 @@ static void give_descriptor(const struct ranges *r, struct range_worker *w,
     if (r->plan->cursors[p])
       w->segments[p] = part->low < s.total ? segment_at(&s, part->low) : 0;
   }
-}
-
-/* Whether a result goes to memory of the thread first. */
-static bool is_staged(const struct ranges *r, const struct fused_value *v) {
-  return r->stages && v->run.streaming;
 }
 
 static bool is_reduction(const struct ranges *r, const struct fused_value *v) {
@@ -159,7 +154,7 @@ static void give_result(const struct ranges *r, struct range_worker *w,
   uint64_t at = part->low;
   if (is_reduction(r, v))
     at = ranges_of_segments(r->plan) ? part->first : part->low / CVL_REDUCE_BLOCK;
-  w->results[i] = is_staged(r, v) && part->high - part->low <= STAGED_MOST
+  w->results[i] = v->run.streaming && part->high - part->low <= STAGED_MOST
                       ? w->staged + i * (size_t)STAGED_MOST * sizeof(uint64_t)
                       : (char *)r->results[i] + at * v->bytes;
 }
@@ -170,7 +165,7 @@ static void deliver(const struct ranges *r, struct range_worker *w,
   if (!r->stages || part->high - part->low > STAGED_MOST) return;
   for (uint32_t i = 0; i < r->k->op->output_count; i++) {
     const struct fused_value *v = &r->k->values[r->k->op->outputs[i]];
-    if (!is_staged(r, v)) continue;
+    if (!v->run.streaming) continue;
     r->k->c->kernels->move->stream((char *)r->results[i] + part->low * v->bytes, w->results[i],
                                    (part->high - part->low) * v->bytes);
   }
@@ -309,9 +304,9 @@ static size_t worker_at(const struct ranges *r, char *memory) {
 
 /* Bytes of the starts of a descriptor that is given whole; 0: it has them. */
 static size_t whole_bytes(const struct ranges *r, uint32_t p) {
-  const bool is_whole = r->k->op->kinds[p] == SUPEROP_SEGDES && !r->f->one[p] &&
-                        is_read(r, p, READ_BY_POSITIONS) && p != r->plan->main;
-  if (!is_whole) return 0;
+  const bool in_some = is_read(r, p, READ_BY_POSITIONS) && p != r->plan->main;
+  if (r->k->op->kinds[p] != SUPEROP_SEGDES || r->f->one[p]) return 0;
+  if (!in_some && !is_read(r, p, READ_WHOLE)) return 0;
   const struct segments s = value_segments(&r->operands[p]);
   return s.offsets ? 0 : (s.count + 1) * sizeof(uint64_t);
 }

@@ -48,7 +48,7 @@ static void find_way(const struct kernel_text *x, struct kernel_statement *s) {
   if (!gathers && s->kind != KERNEL_SPREAD) return;
   const enum kernel_read_as way = way_under(x, s->near, gathers);
   s->param = read_as(x, s->param, way);
-  if (gathers && way != READ_WHOLE) s->far = read_as(x, s->far, way);
+  if (gathers) s->far = read_as(x, s->far, way);
 }
 
 /* Strides that are known to be 1 are not read. */

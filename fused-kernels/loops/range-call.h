@@ -14,7 +14,7 @@ enum kernel_read_as {
                         descriptor that positions are in segments of, too: that of the range's
                         segments with the first of them, any other whole */
   READ_BY_SEGMENT,   /* one for each segment of the range: with the first segment */
-  READ_WHOLE,        /* by an index */
+  READ_WHOLE,        /* by an index; a descriptor of what is read so */
   READ_IN_SEGMENTS,  /* by an index within the segment of the same number: with the first */
   READ_PICKED,       /* by an index within a segment for each position: with the first one's */
   READ_WAYS
