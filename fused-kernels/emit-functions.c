@@ -211,16 +211,6 @@ void fused_functions_prefix(const char *text, size_t length, char prefix[FUSED_N
 
 /* ---- files ---- */
 
-static uint32_t fused_first_near(const struct superop *op) {
-  if (op->segments != SUPEROP_NONE) return op->segments;
-  for (uint32_t k = 0; k < op->node_count; k++) {
-    const uint8_t role = op->nodes[k].role;
-    if (role == ROLE_SPREAD || role == ROLE_INDEX || role == ROLE_GATHER)
-      return op->nodes[k].operands[op->nodes[k].operand_count - 1];
-  }
-  return SUPEROP_NONE;
-}
-
 static void print_command(FILE *out) {
   static const char *const flags[] = {FUSED_C_FLAGS};
   fputs("/* Made from superoperators by Ravel, for its CPU back end:\n *\n *   cc", out);
@@ -275,15 +265,15 @@ static void emit_tiles_for(struct file *file, const struct superop *op, bool fla
   if (fused_functions_plan(file->arena, op, flat, &f)) emit_planned(file, &f, out);
 }
 
-/* Those for ranges where all descriptors are one segment, or all but that of reductions, or the
- * first in which positions count. */
+/* Those for ranges where all descriptors are one segment, or all but that whose segments a
+ * range has some of. */
 static void emit_ranges_for(struct file *file, const struct superop *op, bool flat, FILE *out) {
   struct fused_functions f;
   bool *one = arena_alloc(file->arena, op->param_count + 1);
   kernel_range_find_strides(op, one);
-  for (uint32_t p = 0; p < op->param_count; p++) one[p] |= op->kinds[p] == SUPEROP_SEGDES;
-  const uint32_t main = flat ? SUPEROP_NONE : fused_first_near(op);
-  if (main != SUPEROP_NONE) one[main] = false;
+  const uint32_t main = flat ? SUPEROP_NONE : kernel_range_main(file->arena, op);
+  for (uint32_t p = 0; p < op->param_count; p++)
+    one[p] |= op->kinds[p] == SUPEROP_SEGDES && p != main;
   if (fused_ranges_plan(file->arena, op, one, &f)) emit_planned(file, &f, out);
 }
 

@@ -177,6 +177,11 @@ bool kernel_range_plan_make(struct arena *arena, const struct superop *op, const
   return find_far(&x, plan->far);
 }
 
+uint32_t kernel_range_main(struct arena *arena, const struct superop *op) {
+  if (!kernel_range_fits(op)) return SUPEROP_NONE;
+  return text_of(arena, op, arena_alloc(arena, op->param_count + 1)).main;
+}
+
 void kernel_range_print(struct arena *arena, const struct superop *op, const bool *one,
                         const char *prefix, FILE *out) {
   struct kernel_text x = text_of(arena, op, one);

@@ -21,6 +21,10 @@ bool kernel_range_fits(const struct superop *);
  * what gathers by them is contiguous. */
 void kernel_range_find_strides(const struct superop *, bool *strides);
 
+/* The descriptor of whose segments a range has some, if all have several; SUPEROP_NONE: there is
+ * none, or no function. */
+uint32_t kernel_range_main(struct arena *, const struct superop *);
+
 /* How the function is called. */
 struct kernel_range_plan {
   uint32_t main; /* the descriptor of whose segments a range has some; SUPEROP_NONE: it has some
