@@ -122,7 +122,8 @@ bool fused_ranges_plan(struct arena *arena, const struct superop *op, const bool
   bool computes = false;
   *f = (struct fused_functions){.op = op, .ranges = true, .one = one};
   for (uint32_t k = 0; k < op->node_count; k++)
-    computes |= op->nodes[k].role == ROLE_MAP || op->nodes[k].role == ROLE_GATHER;
+    computes |= op->nodes[k].role == ROLE_MAP || op->nodes[k].role == ROLE_GATHER ||
+                op->nodes[k].role == ROLE_PACK;
   return computes && kernel_range_plan_make(arena, op, one, &f->range);
 }
 

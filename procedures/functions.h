@@ -390,48 +390,6 @@ SELDOM bool native_join_parts(struct native_ahead *a, struct native_buffer *cons
   return true;
 }
 
-/* ---- what is kept ---- */
-
-/* Packs elements of 8 bytes whose flag is -1, not 0, to `out`, behind whose end there is room for
- * eight more; returns how many. */
-NATIVE inline uint64_t native_keep_8(const void *x, const INT *flags, uint64_t n, void *out) {
-  const char *from = x;
-  char *to = out;
-  uint64_t i = 0, kept = 0;
-#if defined __AVX512F__ && defined __AVX512DQ__
-  typedef long long eight __attribute__((vector_size(64)));
-  for (; sizeof(INT) == 8 && i + 8 <= n; i += 8) {
-    eight v, f;
-    memcpy(&v, from + 8 * i, sizeof v);
-    memcpy(&f, flags + i, sizeof f);
-    const unsigned char mask = (unsigned char)__builtin_ia32_cvtq2mask512(f);
-    v = __builtin_ia32_compressdi512_mask(v, (eight){0}, mask);
-    memcpy(to + 8 * kept, &v, sizeof v);
-    kept += (uint64_t)__builtin_popcount(mask);
-  }
-#endif
-  for (; i < n; i++) {
-    memcpy(to + 8 * kept, from + 8 * i, 8);
-    kept += (uint64_t)(flags[i] & 1);
-  }
-  return kept;
-}
-
-#define KEEP(name, type)                                                                       \
-  NATIVE inline uint64_t native_keep_##name(const type *x, const INT *flags, uint64_t n,       \
-                                            type *out) {                                       \
-    if (sizeof(type) == 8) return native_keep_8(x, flags, n, out);                             \
-    uint64_t kept = 0;                                                                         \
-    for (uint64_t i = 0; i < n; i++) {                                                         \
-      out[kept] = x[i];                                                                        \
-      kept += (uint64_t)(flags[i] & 1);                                                        \
-    }                                                                                          \
-    return kept;                                                                               \
-  }
-KEEP(INT, INT)
-KEEP(FLOAT, FLOAT)
-KEEP(uint8_t, uint8_t)
-
 /* ---- scans by the reproducible tree ---- */
 
 enum { ROW = 8, WINDOW = 32 };

@@ -22,6 +22,8 @@
  *   tile            tiles, executed by them
  *   choice          whether a run uses those
  *   ranges          positions or segments, by a compiled function for ranges of them
+ *   range-part      what one call of it is given
+ *   packs           the results of packs
  *   scatter         scatters by compiled functions
  *   concatenate     scatters of contiguous vectors: concatenations
  *   copy            copies of segments; of op->copies that is all there is

@@ -4,48 +4,9 @@
 #include <string.h>
 
 #include "cvl-cpu/fused/bind.h"
-#include "cvl-cpu/fused/compiled.h"
+#include "cvl-cpu/fused/range-part.h"
 #include "cvl-cpu/kernels/kernels.h"
 #include "cvl-cpu/operations/long-segments.h"
-
-enum {
-  PIECE = 1024,       /* segments of a call, or positions, whose starts are computed for it */
-  STAGED = 2048,      /* positions of a call whose results bypass the caches ... */
-  STAGED_MOST = 4096, /* ... or, of a long segment, at most */
-  LONG_SEGMENT = 4    /* grains: a longer segment is not for one thread */
-};
-
-struct ranges {
-  struct cvl_kernel *k;
-  const struct fused_functions *f;
-  const struct kernel_range_plan *plan;
-  const struct cvl_value *operands;
-  kernel_range_function *function;
-  uint64_t grain;       /* units of a range */
-  bool stages;          /* some results bypass the caches */
-  bool computes_starts; /* of segments of one length, for each call */
-  char *workers;        /* memory of the first */
-  size_t worker_bytes;
-  void **results;         /* of every output: all of it */
-  const uint64_t **whole; /* of every descriptor that is given whole: its starts of segments */
-  atomic_bool failed;
-};
-
-/* The memory of a thread: what it calls the function with. */
-struct range_worker {
-  struct kernel_range call;
-  const void **data;
-  const uint64_t **offsets;
-  uint64_t *counts, *segments;
-  void **results, **totals;
-  uint64_t *starts; /* PIECE + 2 for each parameter in every way */
-  char *staged;     /* STAGED_MOST elements for each output */
-};
-
-/* The part of the run that one call executes: positions, and segments if there are any. */
-struct range_part {
-  uint64_t low, high, first, last;
-};
 
 /* ---- whether a run suits ---- */
 
@@ -55,10 +16,6 @@ static bool has_same_descriptors(const struct cvl_kernel *k, const struct fused_
     if (k->run.one[p] != f->one[p]) return false;
   }
   return true;
-}
-
-static bool ranges_of_segments(const struct kernel_range_plan *plan) {
-  return plan->main != SUPEROP_NONE;
 }
 
 /* The units that threads share: positions, or steps of the path over segments. */
@@ -90,105 +47,6 @@ bool fused_ranges_suit(const struct cvl_kernel *k, const struct cvl_value *opera
   return !ranges_of_segments(&f->range) || shares_well(k, &f->range, operands);
 }
 
-/* ---- a call ---- */
-
-static bool is_read(const struct ranges *r, uint32_t param, enum kernel_read_as way) {
-  return r->plan->reads[param + way * r->k->op->param_count];
-}
-
-/* Where what is given of a vector begins. */
-static uint64_t begin_of(const struct ranges *r, const struct range_part *part, uint32_t v,
-                         enum kernel_read_as way) {
-  if (way == READ_BY_POSITIONS) return part->low;
-  if (way == READ_BY_SEGMENT) return part->first;
-  if (way == READ_WHOLE) return 0;
-  const struct segments far = value_segments(&r->operands[r->plan->far[v]]);
-  return segment_start(&far, way == READ_PICKED ? part->low : part->first);
-}
-
-static void give_vector(const struct ranges *r, struct range_worker *w,
-                        const struct range_part *part, uint32_t v, enum kernel_read_as way) {
-  const uint32_t p = v % r->k->op->param_count;
-  const struct cvl_value *x = &r->operands[p];
-  w->data[v] = (const char *)value_data(x) + begin_of(r, part, v, way) * elem_bytes(x->elem);
-  w->counts[v] = value_length(x);
-}
-
-/* Starts of `count` segments from `first` on. */
-static const uint64_t *starts_from(struct range_worker *w, uint32_t v, const struct segments *s,
-                                   uint64_t first, uint64_t count) {
-  if (s->offsets) return s->offsets + first;
-  uint64_t *starts = w->starts + v * (uint64_t)(PIECE + 2);
-  for (uint64_t i = 0; i <= count; i++) starts[i] = (first + i) * s->equal;
-  return starts;
-}
-
-static void give_descriptor(const struct ranges *r, struct range_worker *w,
-                            const struct range_part *part, uint32_t v,
-                            enum kernel_read_as way) {
-  const uint32_t p = v % r->k->op->param_count;
-  const struct segments s = value_segments(&r->operands[p]);
-  if (r->f->one[p] && way != READ_PICKED) {
-    w->counts[v] = s.total;
-  } else if (way == READ_PICKED) {
-    w->offsets[v] = starts_from(w, v, &s, part->low, part->high - part->low);
-    w->counts[v] = part->high - part->low;
-  } else if (way == READ_IN_SEGMENTS || v == r->plan->main) {
-    w->offsets[v] = starts_from(w, v, &s, part->first, part->last - part->first);
-    w->counts[v] = part->last - part->first;
-  } else {
-    w->offsets[v] = s.offsets ? s.offsets : r->whole[p];
-    w->counts[v] = s.count;
-    if (r->plan->cursors[p])
-      w->segments[p] = part->low < s.total ? segment_at(&s, part->low) : 0;
-  }
-}
-
-static bool is_reduction(const struct ranges *r, const struct fused_value *v) {
-  return r->k->op->nodes[v->node].role == ROLE_REDUCE;
-}
-
-static void give_result(const struct ranges *r, struct range_worker *w,
-                        const struct range_part *part, uint32_t i) {
-  const struct fused_value *v = &r->k->values[r->k->op->outputs[i]];
-  uint64_t at = part->low;
-  if (is_reduction(r, v))
-    at = ranges_of_segments(r->plan) ? part->first : part->low / CVL_REDUCE_BLOCK;
-  w->results[i] = v->run.streaming && part->high - part->low <= STAGED_MOST
-                      ? w->staged + i * (size_t)STAGED_MOST * sizeof(uint64_t)
-                      : (char *)r->results[i] + at * v->bytes;
-}
-
-/* What was staged goes to memory. */
-static void deliver(const struct ranges *r, struct range_worker *w,
-                    const struct range_part *part) {
-  if (!r->stages || part->high - part->low > STAGED_MOST) return;
-  for (uint32_t i = 0; i < r->k->op->output_count; i++) {
-    const struct fused_value *v = &r->k->values[r->k->op->outputs[i]];
-    if (!v->run.streaming) continue;
-    r->k->c->kernels->move->stream((char *)r->results[i] + part->low * v->bytes, w->results[i],
-                                   (part->high - part->low) * v->bytes);
-  }
-}
-
-static bool call_part(struct ranges *r, struct range_worker *w, const struct range_part *part) {
-  const struct superop *op = r->k->op;
-  for (uint32_t v = 0; v < READ_WAYS * op->param_count; v++) {
-    const enum kernel_read_as way = (enum kernel_read_as)(v / op->param_count);
-    if (!r->plan->reads[v]) continue;
-    if (op->kinds[v % op->param_count] == SUPEROP_SEGDES)
-      give_descriptor(r, w, part, v, way);
-    else
-      give_vector(r, w, part, v, way);
-  }
-  for (uint32_t i = 0; i < op->output_count; i++) give_result(r, w, part, i);
-  w->call.at = part->low;
-  w->call.n = part->high - part->low;
-  if (!r->function(&w->call)) return false;
-  deliver(r, w, part);
-  return true;
-}
-
 /* ---- ranges ---- */
 
 static struct range_worker *worker_of(const struct ranges *r, unsigned worker) {
@@ -206,20 +64,68 @@ static bool computes_starts(const struct ranges *r) {
   for (uint32_t p = 0; p < params; p++) {
     if (r->k->op->kinds[p] != SUPEROP_SEGDES || value_segments(&r->operands[p]).offsets)
       continue;
-    if (is_read(r, p, READ_IN_SEGMENTS) || is_read(r, p, READ_PICKED) || p == r->plan->main)
+    if (range_reads_as(r, p, READ_IN_SEGMENTS) || range_reads_as(r, p, READ_PICKED) ||
+        p == r->plan->main)
       return true;
   }
   return false;
 }
 
+/* ---- turns ---- */
+
+/* Appends what a range keeps of an output. The ends of its segments were counted from its
+ * start. */
+static void append(const struct ranges *r, const struct range_worker *w, uint32_t i,
+                   uint64_t from, uint64_t to) {
+  const struct fused_pack *p = range_pack(r, i);
+  if (!p) return;
+  if (range_is_descriptor(r, i)) {
+    uint64_t *ends = p->offsets;
+    for (uint64_t g = from; g < to && ends && w->before[i] > 0; g++)
+      ends[g + 1] += w->before[i];
+    return;
+  }
+  char *to_here = p->out + w->before[i] * p->v->bytes;
+  if (p->streaming)
+    r->k->c->kernels->move->stream(to_here, w->rooms[i], w->kept[i] * p->v->bytes);
+  else
+    memcpy(to_here, w->rooms[i], w->kept[i] * p->v->bytes);
+}
+
+static struct range_worker *begin_range(const struct ranges *r, unsigned worker) {
+  struct range_worker *w = worker_of(r, worker);
+  memset(w->kept, 0, r->k->op->output_count * sizeof *w->kept);
+  return w;
+}
+
+/* Of the range that begins with a unit, and has segments from .. to - 1. It has its turn even
+ * if it failed: others wait for that. */
+static void end_range(struct ranges *r, const struct range_worker *w, uint64_t unit,
+                      uint64_t from, uint64_t to) {
+  const uint32_t outputs = r->k->op->output_count;
+  const uint64_t number = unit / r->grain;
+  if (r->hands_on) await_turn(&r->turn, number);
+  const bool good = goes_on(r, true);
+  for (uint32_t i = 0; i < outputs && r->k->pack_count > 0; i++) {
+    w->before[i] = r->kept[i];
+    r->kept[i] += w->kept[i];
+  }
+  if (r->hands_on) atomic_store_explicit(&r->turn, number + 1, memory_order_release);
+  for (uint32_t i = 0; i < outputs && r->hands_on && good; i++) append(r, w, i, from, to);
+  if (r->k->run.streams) r->k->c->kernels->move->stream_end();
+}
+
+/* ---- parts ---- */
+
 static void positions(void *ranges, uint64_t first, uint64_t last, unsigned worker) {
   struct ranges *r = ranges;
+  struct range_worker *w = begin_range(r, worker);
   const uint64_t most = r->computes_starts ? PIECE : r->stages ? STAGED : last - first;
   for (uint64_t low = first; low < last; low += most) {
     const struct range_part part = {.low = low, .high = low + least_of(most, last - low)};
-    if (!goes_on(r, call_part(r, worker_of(r, worker), &part))) return;
+    if (!goes_on(r, range_part_call(r, w, &part))) break;
   }
-  if (r->stages) r->k->c->kernels->move->stream_end();
+  end_range(r, w, first, 0, 0);
 }
 
 /* The segments from `first` on, to `last` at most, that one call takes. */
@@ -241,72 +147,25 @@ static uint64_t segments_of_call(const struct ranges *r, const struct segments *
 
 static void steps(void *ranges, uint64_t first, uint64_t last, unsigned worker) {
   struct ranges *r = ranges;
+  struct range_worker *w = begin_range(r, worker);
   const struct segments s = value_segments(&r->operands[r->plan->main]);
   const uint64_t from = segments_split(&s, first).segment,
                  to = segments_split(&s, last).segment;
   for (uint64_t g = from, next; g < to; g = next) {
     next = segments_of_call(r, &s, g, to);
     const struct range_part part = {segment_start(&s, g), segment_start(&s, next), g, next};
-    if (!goes_on(r, call_part(r, worker_of(r, worker), &part))) return;
+    if (!goes_on(r, range_part_call(r, w, &part))) break;
   }
-  if (r->stages) r->k->c->kernels->move->stream_end();
+  end_range(r, w, first, from, to);
 }
 
 /* ---- memory ---- */
 
-enum { LINE = 64 };
-
-static size_t next_array(size_t *at, size_t bytes) {
-  const size_t start = *at;
-  *at += (bytes + LINE - 1) / LINE * LINE;
-  return start;
-}
-
-/* Lays out a worker, and sets it up in memory if there is any. */
-static size_t worker_at(const struct ranges *r, char *memory) {
-  const struct superop *op = r->k->op;
-  const size_t reads = (size_t)READ_WAYS * op->param_count, outputs = op->output_count;
-  const size_t totals = ranges_of_segments(r->plan) && r->k->reduction_count > 0
-                            ? (r->k->run.n / CVL_REDUCE_BLOCK + 2) * sizeof(uint64_t)
-                            : 0;
-  size_t end = sizeof(struct range_worker);
-  next_array(&end, 0);
-  const size_t data = next_array(&end, reads * sizeof(void *));
-  const size_t offsets = next_array(&end, reads * sizeof(void *));
-  const size_t counts = next_array(&end, reads * sizeof(uint64_t));
-  const size_t segments = next_array(&end, op->param_count * sizeof(uint64_t));
-  const size_t results = next_array(&end, outputs * sizeof(void *));
-  const size_t rooms = next_array(&end, outputs * sizeof(void *));
-  const size_t starts =
-      next_array(&end, r->computes_starts ? reads * (PIECE + 2) * sizeof(uint64_t) : 0);
-  const size_t staged =
-      next_array(&end, r->stages ? outputs * (size_t)STAGED_MOST * sizeof(uint64_t) : 0);
-  const size_t room = next_array(&end, outputs * totals);
-  if (!memory) return end;
-  struct range_worker *w = (struct range_worker *)(void *)memory;
-  *w = (struct range_worker){.data = (const void **)(void *)(memory + data),
-                             .offsets = (const uint64_t **)(void *)(memory + offsets),
-                             .counts = (uint64_t *)(void *)(memory + counts),
-                             .segments = (uint64_t *)(void *)(memory + segments),
-                             .results = (void **)(void *)(memory + results),
-                             .totals = (void **)(void *)(memory + rooms),
-                             .starts = (uint64_t *)(void *)(memory + starts),
-                             .staged = memory + staged};
-  for (size_t i = 0; i < outputs; i++) w->totals[i] = memory + room + i * totals;
-  w->call = (struct kernel_range){.data = w->data,
-                                  .offsets = w->offsets,
-                                  .counts = w->counts,
-                                  .segments = w->segments,
-                                  .results = w->results,
-                                  .totals = w->totals};
-  return end;
-}
-
 /* Bytes of the starts of a descriptor that is given whole; 0: it has them. */
 static size_t whole_bytes(const struct ranges *r, uint32_t p) {
-  const bool in_some = is_read(r, p, READ_BY_POSITIONS) && p != r->plan->main;
+  const bool in_some = range_reads_as(r, p, READ_BY_POSITIONS) && p != r->plan->main;
   if (r->k->op->kinds[p] != SUPEROP_SEGDES || r->f->one[p]) return 0;
-  if (!in_some && !is_read(r, p, READ_WHOLE)) return 0;
+  if (!in_some && !range_reads_as(r, p, READ_WHOLE)) return 0;
   const struct segments s = value_segments(&r->operands[p]);
   return s.offsets ? 0 : (s.count + 1) * sizeof(uint64_t);
 }
@@ -320,8 +179,7 @@ static void fill_whole(const struct ranges *r, uint32_t p, char *memory) {
 
 /* Bytes of the totals of the blocks of a reduction, which become its result; 0: of segments. */
 static size_t block_bytes(const struct ranges *r, uint32_t i) {
-  const struct fused_value *v = &r->k->values[r->k->op->outputs[i]];
-  if (!is_reduction(r, v) || ranges_of_segments(r->plan)) return 0;
+  if (!range_is_reduction(r, i) || ranges_of_segments(r->plan)) return 0;
   return units_of(r->k->run.n, CVL_REDUCE_BLOCK) * sizeof(uint64_t);
 }
 
@@ -331,12 +189,30 @@ static bool make_results_of(struct ranges *r) {
   struct cvl_kernel *k = r->k;
   for (uint32_t i = 0; i < k->op->output_count; i++) {
     struct fused_value *v = &k->values[k->op->outputs[i]];
-    const bool reduces = is_reduction(r, v);
+    const bool reduces = range_is_reduction(r, i);
+    if (range_pack(r, i)) continue;
     if (!result_new(k->c, k->run.site + v->node, (enum cvl_elem)v->elem,
                     reduces ? k->run.segments.count : k->run.n, NULL, &v->run.whole))
       return false;
     v->run.streaming = !reduces && k->run.n * v->bytes >= tuned(k->c, STREAM_BYTES);
     r->stages |= v->run.streaming;
+  }
+  k->run.streams = r->stages;
+  for (uint32_t i = 0; i < k->pack_count; i++) {
+    struct fused_pack *p = &k->packs[i];
+    if (!fused_pack_make(k, p)) return false;
+    if (p->offsets) p->offsets[0] = 0;
+  }
+  return true;
+}
+
+static bool finish_packs(const struct ranges *r) {
+  for (uint32_t i = 0; i < r->k->op->output_count; i++) {
+    struct fused_pack *p = range_pack(r, i);
+    if (p) p->kept = r->kept[i];
+  }
+  for (uint32_t i = 0; i < r->k->pack_count; i++) {
+    if (!fused_pack_finish(r->k, &r->k->packs[i])) return false;
   }
   return true;
 }
@@ -356,43 +232,77 @@ static void finish_reductions(const struct ranges *r) {
   }
 }
 
+/* The positions of the longest range. */
+static uint64_t most_positions(const struct ranges *r, uint64_t units) {
+  uint64_t most = 0;
+  if (!ranges_of_segments(r->plan)) return r->grain;
+  const struct segments s = value_segments(&r->operands[r->plan->main]);
+  for (uint64_t at = 0, start = 0, end; at < units; at += r->grain, start = end) {
+    end = segment_start(&s, segments_split(&s, at + least_of(r->grain, units - at)).segment);
+    if (end - start > most) most = end - start;
+  }
+  return most;
+}
+
+/* Where an output goes: to its vector, or to what becomes that. */
+static void *output_at(const struct ranges *r, uint32_t i) {
+  const struct fused_pack *p = range_pack(r, i);
+  if (p) return range_is_descriptor(r, i) ? (void *)p->offsets : p->out;
+  return result_data(&r->k->values[r->k->op->outputs[i]].run.whole);
+}
+
+/* Lays out the memory of a run, but for its workers; sets it up, if it is there. */
+static size_t shared_at(struct ranges *r, char *memory) {
+  const struct superop *op = r->k->op;
+  size_t end = 0;
+  const size_t results = range_next_array(&end, op->output_count * sizeof(void *));
+  const size_t whole = range_next_array(&end, op->param_count * sizeof(void *));
+  const size_t kept = range_next_array(&end, op->output_count * sizeof(uint64_t));
+  if (memory) {
+    r->results = (void **)(void *)(memory + results);
+    r->whole = (const uint64_t **)(void *)(memory + whole);
+    r->kept = (uint64_t *)(void *)(memory + kept);
+    memset(r->kept, 0, op->output_count * sizeof *r->kept);
+  }
+  for (uint32_t p = 0; p < op->param_count; p++) {
+    const size_t bytes = whole_bytes(r, p), from = range_next_array(&end, bytes);
+    if (memory && bytes > 0) fill_whole(r, p, memory + from);
+  }
+  for (uint32_t i = 0; i < op->output_count; i++) {
+    const size_t bytes = block_bytes(r, i), from = range_next_array(&end, bytes);
+    if (memory) r->results[i] = bytes > 0 ? memory + from : output_at(r, i);
+  }
+  return end;
+}
+
+static bool run_all(struct ranges *r, uint64_t units) {
+  pool_body *const body = ranges_of_segments(r->plan) ? steps : positions;
+  return (r->hands_on ? pool_for_in_order : pool_for)(r->k->c->pool, units, r->grain, body, r);
+}
+
 /* All memory of the run is one block. */
 static enum ranges_outcome run_ranges(struct ranges *r) {
   struct cvl_kernel *k = r->k;
-  const struct superop *op = k->op;
   const uint64_t units = ranges_units(k, r->plan, r->operands);
   r->grain = fused_grain(k, units);
+  r->hands_on = k->pack_count > 0 && units > r->grain;
+  if (r->hands_on) r->most = most_positions(r, units);
   const unsigned threads = units > r->grain ? pool_threads(k->c->pool) : 1;
+  r->worker_bytes = range_worker_at(r, NULL);
   size_t bytes = 0;
-  r->worker_bytes = worker_at(r, NULL);
-  const size_t workers = next_array(&bytes, threads * r->worker_bytes);
-  const size_t results = next_array(&bytes, op->output_count * sizeof(void *));
-  const size_t whole = next_array(&bytes, op->param_count * sizeof(void *));
-  const size_t more = bytes;
-  for (uint32_t p = 0; p < op->param_count; p++) next_array(&bytes, whole_bytes(r, p));
-  for (uint32_t i = 0; i < op->output_count; i++) next_array(&bytes, block_bytes(r, i));
+  const size_t workers = range_next_array(&bytes, threads * r->worker_bytes);
+  const size_t shared = range_next_array(&bytes, shared_at(r, NULL));
   char *block = scratch_alloc(k->c, k->run.site, bytes);
   if (!block) return RANGES_FAILED;
   r->workers = block + workers;
-  r->results = (void **)(void *)(block + results);
-  r->whole = (const uint64_t **)(void *)(block + whole);
-  size_t at = more;
-  for (uint32_t p = 0; p < op->param_count; p++) {
-    const size_t room = whole_bytes(r, p), from = next_array(&at, room);
-    if (room > 0) fill_whole(r, p, block + from);
-  }
-  for (uint32_t i = 0; i < op->output_count; i++) {
-    const size_t room = block_bytes(r, i), from = next_array(&at, room);
-    struct cvl_value *out = &k->values[op->outputs[i]].run.whole;
-    r->results[i] = room > 0 ? block + from : result_data(out);
-  }
-  for (unsigned i = 0; i < threads; i++) worker_at(r, r->workers + i * r->worker_bytes);
-  const bool done =
-      pool_for(k->c->pool, units, r->grain, ranges_of_segments(r->plan) ? steps : positions, r);
-  const bool good = done && !atomic_load_explicit(&r->failed, memory_order_relaxed);
+  shared_at(r, block + shared);
+  for (unsigned i = 0; i < threads; i++) range_worker_at(r, r->workers + i * r->worker_bytes);
+  const bool done = run_all(r, units);
+  const bool good = done && goes_on(r, true);
   if (good) finish_reductions(r);
+  const bool finished = !good || finish_packs(r);
   scratch_free(k->c, block, bytes);
-  if (!all_done(k->c, k->run.site, done)) return RANGES_FAILED;
+  if (!all_done(k->c, k->run.site, done) || !finished) return RANGES_FAILED;
   return good ? RANGES_DONE : RANGES_UNFIT;
 }
 

@@ -13,6 +13,7 @@
 #include "cvl-cpu/fused/concatenate.h"
 #include "cvl-cpu/fused/copy.h"
 #include "cvl-cpu/fused/message.h"
+#include "cvl-cpu/fused/packs.h"
 #include "cvl-cpu/fused/ranges.h"
 #include "cvl-cpu/fused/scatter.h"
 #include "cvl-cpu/fused/strip.h"
@@ -70,30 +71,6 @@ static bool make_vector(struct cvl_kernel *k, struct fused_value *v,
   return true;
 }
 
-static bool make_pack(struct cvl_kernel *k, struct fused_pack *p) {
-  struct fused_value *result = &k->values[k->op->nodes[p->node].result];
-  const uint64_t site = k->run.site + p->node;
-  p->kept = 0;
-  p->offsets = NULL;
-  p->out = NULL;
-  p->streaming = k->run.n * p->v->bytes >= tuned(k->c, STREAM_BYTES);
-  k->run.streams |= p->streaming;
-  if (p->wants_result) { /* room for all; the length comes later */
-    struct cvl_vector *v = vector_new(k->c, site, (enum cvl_elem)p->v->elem, k->run.n);
-    if (!v) return false;
-    result->run.whole =
-        (struct cvl_value){.form = CVL_VECTOR, .elem = p->v->elem, .as.vector = v};
-    p->out = v->data;
-  }
-  if (p->wants_descriptor && k->run.segments.count != 1) {
-    struct cvl_segdes *d = segdes_new(k->c, site, k->run.segments.count);
-    if (!d) return false;
-    result[1].run.whole = (struct cvl_value){.form = CVL_SEGDES, .as.segdes = d};
-    p->offsets = d->offsets;
-  }
-  return true;
-}
-
 static bool make_results(struct cvl_kernel *k, const struct cvl_value *operands) {
   k->run.copy_count = 0;
   k->run.streams = false;
@@ -125,7 +102,7 @@ static bool make_results(struct cvl_kernel *k, const struct cvl_value *operands)
     k->run.streams |= s->streaming;
   }
   for (uint32_t i = 0; i < k->pack_count; i++) {
-    if (!make_pack(k, &k->packs[i])) return false;
+    if (!fused_pack_make(k, &k->packs[i])) return false;
   }
   if (!fused_scatter_results(k, operands)) return false;
   return fused_combine_results(k);
@@ -139,45 +116,6 @@ static void fused_drop_results(struct cvl_kernel *k) {
     if (v->form == CVL_SEGDES) segdes_release(k->c, v->as.segdes);
     v->form = CVL_NOTHING;
   }
-}
-
-/* Whether n elements may stay in a vector that has room for all. Copying them to a vector of
- * their own takes as long as packing them did, so up to seven eighths of it may be wasted, but
- * no more than half once half of the memory limit is in use. */
-static bool may_stay(const struct cvl_kernel *k, uint64_t n, uint64_t bytes) {
-  enum { NO_MATTER = 64 << 10 }; /* bytes */
-  const struct heap *heap = k->c->heap;
-  const bool plenty = heap->limit == 0 || heap->live <= heap->limit / 2;
-  return n != 1 && (n >= k->run.n / (plenty ? 8 : 2) || k->run.n * bytes <= NO_MATTER);
-}
-
-/* Sets the length of a pack's result. A vector with room for many more is replaced by an exact
- * one. */
-static bool finish_pack(struct cvl_kernel *k, struct fused_pack *p) {
-  struct fused_value *result = &k->values[k->op->nodes[p->node].result];
-  const uint64_t n = p->kept, bytes = p->v->bytes;
-  if (p->wants_descriptor && k->run.segments.count == 1)
-    result[1].run.whole = cvl_one_segment(n);
-  if (p->offsets) {
-    result[1].run.whole.as.segdes->total = n;
-    p->offsets[k->run.segments.count] = n;
-    segdes_check(result[1].run.whole.as.segdes);
-  }
-  if (!p->wants_result) return true;
-  struct cvl_vector *v = result->run.whole.as.vector;
-  if (may_stay(k, n, bytes)) {
-    v->length = n;
-    return true;
-  }
-  struct cvl_value exact;
-  if (!result_new(k->c, k->run.site + p->node, (enum cvl_elem)v->elem, n, NULL, &exact)) {
-    return false;
-  }
-  const bool copied =
-      copy_bytes(k->c, k->run.site + p->node, result_data(&exact), v->data, n * bytes);
-  vector_release(k->c, v);
-  result->run.whole = exact;
-  return copied;
 }
 
 /* ---- scatters ---- */
@@ -564,7 +502,7 @@ static bool fused_run_once(struct cvl_kernel *k, const struct cvl_value *operand
   fused_scatter_end(k);
   if (!done) return false;
   for (uint32_t i = 0; i < k->pack_count; i++) {
-    if (!finish_pack(k, &k->packs[i])) return false;
+    if (!fused_pack_finish(k, &k->packs[i])) return false;
   }
   return true;
 }

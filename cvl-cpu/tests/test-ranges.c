@@ -12,7 +12,7 @@
 
 TestSuite(ranges, .init = memory_begin, .fini = memory_end);
 
-enum { MOST = 300000, MANY = 300, PARAMS = 8, RESULTS = 6 };
+enum { MOST = 300000, MANY = 300, PARAMS = 8, RESULTS = 8 };
 static const struct cvl_backend *const cpu = &cvl_cpu_backend;
 
 enum content {
@@ -72,6 +72,22 @@ static const struct row rows[] = {
      3,
      1,
      NOTHING},
+    {DEFINITION("$0 : FLOAT, $1 : BOOL, $2 : INT, $3 : SEGDES",
+                "$4 $5 = (PACK FLOAT @ $0 $1 $3) $6 = (< INT @ $2 (* INT @ $2 $2)) "
+                "$7 $8 = (PACK INT @ (- INT @ (* INT @ $2 $2) $2) (AND BOOL @ $6 $1) $3) "
+                "$9 $10 = (PACK BOOL @ $6 $1 $3) $11 $12 = (PACK INT @ $2 $6 $3) "
+                "$13 = (+_REDUCE FLOAT @ $0 $3) -> $4 $5 $7 $8 $9 $12 $13"),
+     {REALS, BITS, NUMBERS, WHOLE}, /* of one pack only the descriptor is wanted */
+     4,
+     7,
+     NOTHING},
+    {DEFINITION("$0 : INT, $1 : INT, $2 : BOOL, $3 : SEGDES",
+                "$4 = (/ INT @ $1 $0) $5 $6 = (PACK INT @ $4 $2 $3) $7 = (* INT @ $1 $1) "
+                "-> $7 $5 $6"),
+     {NUMBERS, WITHIN, BITS, WHOLE},
+     4,
+     3,
+     0},
     {DEFINITION("$0 : INT, $1 : INT", "$2 = (% @ $1 $0) $3 = (/ INT @ $1 $0) -> $3 $2"),
      {NUMBERS, WITHIN},
      2,
@@ -166,10 +182,13 @@ static struct cvl_value ranges_operand(struct cvl_context *c, struct data *d,
 static void ranges_expect_same(struct cvl_context *c, const struct cvl_value *a,
                                const struct cvl_value *b, const char *what) {
   static char x[MOST * sizeof(double)], y[MOST * sizeof(double)];
-  const uint64_t n = cpu->length(c, a).bound;
-  cr_assert_eq(n, cpu->length(c, b).bound, "%s", what);
+  const bool descriptor = a->form == CVL_SEGDES;
+  const uint64_t n = descriptor ? value_segments(a).count : cpu->length(c, a).bound;
+  cr_assert_eq(a->form, b->form, "%s", what);
+  cr_assert_eq(n, descriptor ? value_segments(b).count : cpu->length(c, b).bound, "%s", what);
   cr_assert(cpu->to_host(c, a, 0, n, x) && cpu->to_host(c, b, 0, n, y));
-  cr_expect(memcmp(x, y, n * elem_info((enum cvl_elem)a->elem)->bytes) == 0, "%s", what);
+  const size_t bytes = descriptor ? sizeof(int64_t) : elem_info((enum cvl_elem)a->elem)->bytes;
+  cr_expect(memcmp(x, y, n * bytes) == 0, "%s", what);
 }
 
 static void ranges_expect_fault(struct cvl_context *c, const struct cvl_error *expected,

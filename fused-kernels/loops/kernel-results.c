@@ -1,8 +1,7 @@
-/* kernel-results.c - statements that write results: stores, scans, reductions and packs.
+/* kernel-results.c - statements that write results: stores, scans and reductions.
  *
  * Sums of FLOATs, whose order the tree fixes, are computed a block of positions at a time:
- * whole rows of it in the lanes of the tree. So are the greatest and least, in any order. Packs
- * pack a block at a time.
+ * whole rows of it in the lanes of the tree. So are the greatest and least, in any order.
  */
 #include "fused-kernels/loops/kernel-text.h"
 
@@ -15,6 +14,10 @@ const struct held *output_of(const struct kernel_text *x, uint32_t value) {
   return NULL;
 }
 
+uint32_t output_number(const struct kernel_text *x, const struct held *h) {
+  return (uint32_t)(h - x->outputs);
+}
+
 static void take_unnamed(const struct kernel_text *x, uint32_t value, const char *size) {
   put_with(x->out, element_type((enum superop_kind)x->op->kinds[value]), "$w *r$0 = ", value);
   put_with(x->out, size, "native_take(r, $w, sizeof *r$0);\nif (!r$0) return 0;\n", value);
@@ -24,7 +27,7 @@ void take_result(const struct kernel_text *x, uint32_t value, const char *size) 
   const struct held *h = output_of(x, value);
   if (x->range) {
     put_with(x->out, element_type((enum superop_kind)x->op->kinds[value]),
-             "$w *const r$0 = call->results[$1];\n", value, (uint32_t)(h - x->outputs));
+             "$w *const r$0 = call->results[$1];\n", value, output_number(x, h));
     return;
   }
   if (!h) {
@@ -90,19 +93,12 @@ static void put_identity(const struct kernel_text *x, const struct kernel_statem
   fprintf(x->out, "(%s)(%s)", statement_type(s), row_of(s)->identity);
 }
 
-/* Returns the number of a part of the scratch memory that the kernel does not use yet. */
-static uint32_t take_scratch(const struct kernel_text *x) {
-  return (*x->scratch)++;
-}
-
-/* Takes room for a block and the lanes of the tree. A range has it on the stack. */
-static void take_block(const struct kernel_text *x, uint32_t k, const char *name) {
-  const char *type = statement_type(&x->k->statements[k]);
+void take_block(const struct kernel_text *x, const char *type, const char *name, uint32_t k) {
   if (x->range)
     fprintf(x->out, "_Alignas(64) %s %s%u[BLOCK + LANES];\n", type, name, k);
   else
     fprintf(x->out, "%s *restrict const %s%u = SCRATCH(%s, %u);\n", type, name, k, type,
-            take_scratch(x));
+            (*x->scratch)++);
 }
 
 /* The totals of blocks: in a range of one segment they are what it results in. */
@@ -117,16 +113,16 @@ static void take_totals(const struct kernel_text *x, uint32_t k) {
                                    ? "$w *const b$0 = r$1;\n"
                                    : "$w *const b$0 = call->totals[$2];\n";
   put_with(x->out, statement_type(&x->k->statements[k]), template, k, result,
-           (uint32_t)(output_of(x, result) - x->outputs));
+           output_number(x, output_of(x, result)));
 }
 
 static void begin_reduction(const struct kernel_text *x, uint32_t k) {
   const struct kernel_statement *s = &x->k->statements[k];
   take_result(x, s->output, "segments");
   if (is_extreme(s) && !x->single) {
-    take_block(x, k, "l");
+    take_block(x, statement_type(s), "l", k);
   } else if (in_blocks(x, s)) {
-    take_block(x, k, "t");
+    take_block(x, statement_type(s), "t", k);
     put_with(x->out, statement_type(s), "$w *const l$0 = t$0 + BLOCK;\n", k);
     take_totals(x, k);
   }
@@ -251,82 +247,3 @@ const struct kernel_printers scan_printers = {.before = take_elements,
                                               .at_segment = begin_segment_scan,
                                               .at_position = print_scan,
                                               .after_segment = end_segment_scan};
-
-/* ---- packs ---- */
-
-/* The parameter whose elements are packed as they are; SUPEROP_NONE: computed ones are. */
-static uint32_t packed_param(const struct kernel_text *x, const struct kernel_statement *s) {
-  for (uint32_t k = 0; k < x->k->count; k++) {
-    const struct kernel_statement *from = &x->k->statements[k];
-    if (from->value != s->operands[0] || from->kind != KERNEL_LOAD) continue;
-    return param_form(x, from->param) == FORM_VECTOR ? from->param : SUPEROP_NONE;
-  }
-  return SUPEROP_NONE;
-}
-
-/* Whether the descriptor of what is kept is an output that is held so. */
-static const struct held *kept_segments(const struct kernel_text *x,
-                                        const struct kernel_statement *s, enum form form) {
-  const struct held *d = output_of(x, s->output + 1);
-  return d && d->form == form ? d : NULL;
-}
-
-static void begin_pack(const struct kernel_text *x, uint32_t k) {
-  const struct kernel_statement *s = &x->k->statements[k];
-  const struct held *d = kept_segments(x, s, FORM_SEGMENTS);
-  take_result(x, s->output, "n");
-  put(x->out, "uint64_t k$0 = 0;\n", s->output);
-  if (!x->single)
-    put(x->out, "INT *restrict const f$0 = SCRATCH(INT, $1);\n", k, take_scratch(x));
-  if (!x->single && packed_param(x, s) == SUPEROP_NONE)
-    put_with(x->out, statement_type(s), "$w *restrict const t$0 = SCRATCH($w, $1);\n", k,
-             take_scratch(x));
-  if (d)
-    put(x->out,
-        "c$0 = segments;\n"
-        "o$0 = native_take(r, c$0 + 1, sizeof *o$0);\n"
-        "if (!o$0) return 0;\n"
-        "o$0[0] = 0;\n",
-        d->v);
-}
-
-static void print_pack(const struct kernel_text *x, uint32_t k) {
-  const struct kernel_statement *s = &x->k->statements[k];
-  if (x->single) {
-    put(x->out, "r$0[k$0] = v$1;\nk$0 += v$2;\n", s->output, s->operands[0], s->operands[1]);
-    return;
-  }
-  put(x->out, "f$0[i - from] = v$1 ? -1 : 0;\n", k, s->operands[1]);
-  if (packed_param(x, s) == SUPEROP_NONE)
-    put(x->out, "t$0[i - from] = v$1;\n", k, s->operands[0]);
-}
-
-static void end_block_pack(const struct kernel_text *x, uint32_t k) {
-  const struct kernel_statement *s = &x->k->statements[k];
-  const uint32_t param = packed_param(x, s);
-  put_with(x->out, statement_type(s), "k$0 += native_keep_$w(", s->output);
-  if (param == SUPEROP_NONE)
-    put(x->out, "t$0", k);
-  else
-    put(x->out, "x$0 + from", x->params[param].v);
-  put(x->out, ", f$0, i - from, r$1 + k$1);\n", k, s->output);
-}
-
-static void end_segment_pack(const struct kernel_text *x, uint32_t k) {
-  const struct kernel_statement *s = &x->k->statements[k];
-  const struct held *d = kept_segments(x, s, FORM_SEGMENTS);
-  if (d) put(x->out, "o$0[g + 1] = k$1;\n", d->v, s->output);
-}
-
-static void end_pack(const struct kernel_text *x, uint32_t k) {
-  const struct kernel_statement *s = &x->k->statements[k];
-  const struct held *h = output_of(x, s->output), *d = kept_segments(x, s, FORM_ONE);
-  if (h && h->form == FORM_VECTOR) put(x->out, "n$0 = k$1;\n", h->v, s->output);
-  if (d) put(x->out, "n$0 = k$1;\n", d->v, s->output);
-}
-
-const struct kernel_printers keep_printers = {.before = begin_pack,
-                                              .at_position = print_pack,
-                                              .after_block = end_block_pack,
-                                              .after_segment = end_segment_pack,
-                                              .after = end_pack};

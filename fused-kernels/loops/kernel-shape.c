@@ -67,12 +67,9 @@ static void find_levels(struct kernel_text *x, struct arena *arena) {
 
 /* ---- loops ---- */
 
-static bool collects(const struct kernel_statement *s) {
-  return s->kind == KERNEL_KEEP || (s->kind == KERNEL_REDUCE && !row_of(s)->exact);
-}
-
 bool in_blocks(const struct kernel_text *x, const struct kernel_statement *s) {
-  return !x->single && collects(s);
+  if (x->single) return false;
+  return packs(x, s) || (s->kind == KERNEL_REDUCE && !row_of(s)->exact);
 }
 
 bool is_extreme(const struct kernel_statement *s) {

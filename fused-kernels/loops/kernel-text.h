@@ -121,7 +121,7 @@ kernel_printer print_constant, print_load, print_spread, print_offset, print_map
 kernel_printer begin_gather, print_gather;
 /* kernel-rounds.c */
 kernel_printer print_carry, print_while, print_next;
-/* kernel-results.c */
+/* kernel-results.c, kernel-packs.c, kernel-scatters.c */
 extern const struct kernel_printers store_printers, scan_printers, reduce_printers,
     keep_printers, scatter_printers;
 /* kernel-combinations.c */
@@ -132,6 +132,12 @@ const struct combine_row *row_of(const struct kernel_statement *);
 const char *statement_type(const struct kernel_statement *);
 /* Where an output goes; NULL: nowhere. */
 const struct held *output_of(const struct kernel_text *, uint32_t value);
+uint32_t output_number(const struct kernel_text *, const struct held *);
+/* Whether a statement keeps elements; it may only count them. */
+bool packs(const struct kernel_text *, const struct kernel_statement *);
+/* Takes room for the elements of a block, and for the lanes of the tree: `name` with number k.
+ * A range has it on the stack. */
+void take_block(const struct kernel_text *, const char *type, const char *name, uint32_t k);
 /* Takes room for a result of so many elements, to be written by rV. */
 void take_result(const struct kernel_text *, uint32_t value, const char *size);
 /* Writes what happens where a flag with this name and number is 0: the statement fails. */

@@ -1,5 +1,5 @@
-/* native-loops.h - what loops of kernels are written in: pieces, and the totals of cvl/trees.h. INT
- * and FLOAT are the types of elements. It stands as text in every file that is compiled.
+/* native-loops.h - what loops of kernels are written in: pieces, packs, and the totals of cvl/trees.h.
+ * INT and FLOAT are the types of elements. It stands as text in every file that is compiled.
  */
 #ifdef __GNUC__
 #define NATIVE static __attribute__((unused, hot))
@@ -28,6 +28,71 @@ NATIVE inline uint64_t native_until(uint64_t a, uint64_t to, uint64_t more) {
   const uint64_t steps = (uint64_t)U(to - a);
   return steps != 0 && steps < more ? steps : more;
 }
+
+/* ---- what is kept ---- */
+
+#if defined __AVX2__ && !(defined __AVX512F__ && defined __AVX512DQ__)
+/* Which halves of four elements are kept, by flags. */
+__attribute__((unused)) static const int native_halves[16][8] = {
+    {0}, {0, 1}, {2, 3}, {0, 1, 2, 3}, {4, 5}, {0, 1, 4, 5}, {2, 3, 4, 5}, {0, 1, 2, 3, 4, 5},
+    {6, 7}, {0, 1, 6, 7}, {2, 3, 6, 7}, {0, 1, 2, 3, 6, 7}, {4, 5, 6, 7}, {0, 1, 4, 5, 6, 7},
+    {2, 3, 4, 5, 6, 7}, {0, 1, 2, 3, 4, 5, 6, 7},
+};
+#endif
+
+/* Packs elements of 8 bytes whose flag is -1, not 0, to `out`, behind whose end there is room for
+ * eight more; returns how many. */
+NATIVE inline uint64_t native_keep_8(const void *x, const INT *flags, uint64_t n, void *out) {
+  const char *from = x;
+  char *to = out;
+  uint64_t i = 0, kept = 0;
+#if defined __AVX512F__ && defined __AVX512DQ__
+  typedef long long eight __attribute__((vector_size(64)));
+  for (; sizeof(INT) == 8 && i + 8 <= n; i += 8) {
+    eight v, f;
+    memcpy(&v, from + 8 * i, sizeof v);
+    memcpy(&f, flags + i, sizeof f);
+    const unsigned char mask = (unsigned char)__builtin_ia32_cvtq2mask512(f);
+    v = __builtin_ia32_compressdi512_mask(v, (eight){0}, mask);
+    memcpy(to + 8 * kept, &v, sizeof v);
+    kept += (uint64_t)__builtin_popcount(mask);
+  }
+#elif defined __AVX2__
+  typedef int eight __attribute__((vector_size(32)));
+  typedef double four __attribute__((vector_size(32)));
+  for (; sizeof(INT) == 8 && i + 4 <= n; i += 4) {
+    eight v, halves;
+    four f;
+    memcpy(&v, from + 8 * i, sizeof v);
+    memcpy(&f, flags + i, sizeof f);
+    const int mask = __builtin_ia32_movmskpd256(f);
+    memcpy(&halves, native_halves[mask], sizeof halves);
+    v = (eight)__builtin_ia32_permvarsi256(v, halves);
+    memcpy(to + 8 * kept, &v, sizeof v);
+    kept += (uint64_t)__builtin_popcount((unsigned)mask);
+  }
+#endif
+  for (; i < n; i++) {
+    memcpy(to + 8 * kept, from + 8 * i, 8);
+    kept += (uint64_t)(flags[i] & 1);
+  }
+  return kept;
+}
+
+#define KEEP(name, type)                                                                       \
+  NATIVE inline uint64_t native_keep_##name(const type *x, const INT *flags, uint64_t n,       \
+                                            type *out) {                                       \
+    if (sizeof(type) == 8) return native_keep_8(x, flags, n, out);                             \
+    uint64_t kept = 0;                                                                         \
+    for (uint64_t i = 0; i < n; i++) {                                                         \
+      out[kept] = x[i];                                                                        \
+      kept += (uint64_t)(flags[i] & 1);                                                        \
+    }                                                                                          \
+    return kept;                                                                               \
+  }
+KEEP(INT, INT)
+KEEP(FLOAT, FLOAT)
+KEEP(uint8_t, uint8_t)
 
 /* ---- the reproducible tree ---- */
 

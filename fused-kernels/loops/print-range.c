@@ -12,7 +12,9 @@ static bool range_makes(const struct superop *op, uint32_t value) {
 
 static bool range_does(const struct superop *op, const struct superop_node *node) {
   if (node->role == ROLE_REDUCE) return range_makes(op, node->result);
-  return node->role != ROLE_SCAN && node->role != ROLE_PACK && node->role != ROLE_SCATTER;
+  if (node->role == ROLE_PACK)
+    return range_makes(op, node->result) || range_makes(op, node->result + 1);
+  return node->role != ROLE_SCAN && node->role != ROLE_SCATTER;
 }
 
 void kernel_range_find_strides(const struct superop *op, bool *strides) {
@@ -66,6 +68,18 @@ void find_ways(struct kernel_text *x, struct kernel_statement *statements) {
   for (uint32_t k = 0; k < x->k->count; k++) {
     if (!use_one(x, &statements[k])) find_way(x, &statements[k]);
   }
+}
+
+/* Outputs, as the main descriptor says how descriptors of what is kept are held. */
+static const struct held *range_outputs(struct arena *arena, const struct superop *op,
+                                        bool segments) {
+  struct held *outputs = arena_alloc(arena, (op->output_count + 1) * sizeof *outputs);
+  for (uint32_t i = 0; i < op->output_count; i++) {
+    const bool descriptor = op->kinds[op->outputs[i]] == SUPEROP_SEGDES;
+    outputs[i].v = READ_WAYS * op->param_count + i;
+    outputs[i].form = !descriptor ? FORM_VECTOR : segments ? FORM_SEGMENTS : FORM_ONE;
+  }
+  return outputs;
 }
 
 /* Parameters as they are read in all ways. */
@@ -139,15 +153,14 @@ static void print_function(const struct kernel_text *x, const char *prefix, cons
 
 static struct kernel_text text_of(struct arena *arena, const struct superop *op,
                                   const bool *one) {
-  struct held *outputs = arena_alloc(arena, (op->output_count + 1) * sizeof *outputs);
-  for (uint32_t i = 0; i < op->output_count; i++) outputs[i].form = FORM_VECTOR;
   struct kernel_text x = {.op = op,
                           .params = range_params(arena, op, one),
-                          .outputs = outputs,
+                          .outputs = range_outputs(arena, op, false),
                           .arena = arena,
                           .range = true,
                           .one = one};
   find_statements(&x, arena);
+  x.outputs = range_outputs(arena, op, is_segmented(&x, op->segments));
   find_shape(&x, arena);
   return x;
 }

@@ -31,10 +31,14 @@ struct kernel_range {
   /* Of every parameter: a descriptor whose segments go across those of the range: that of the
    * first position, or one before. */
   const uint64_t *segments;
-  /* Of every output: what the range has of it. Without segments the totals of its blocks, of a
-   * reduction. With them there is room for those in `totals`. */
+  /* Of every output: what the range has of it. Of a reduction without segments the totals of
+   * its blocks. With them there is room for those in `totals`. */
   void *const *results;
   void *const *totals;
+  /* Of every output of a pack: how many elements the range's results have. What it keeps is
+   * appended to them, and counted. Of a descriptor that is kept: the results are where the
+   * segments of the range begin, and where each ends is written there. */
+  uint64_t *kept;
 };
 
 #endif

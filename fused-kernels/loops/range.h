@@ -14,15 +14,15 @@
 typedef _Bool kernel_range_function(const struct kernel_range *);
 
 /* Whether a superoperator may have such a function: it has no loops and combinations, and its
- * only consumers are reductions. */
+ * only consumers are reductions and packs. */
 bool kernel_range_fits(const struct superop *);
 
 /* Marks, of every parameter, whether INDEXes take their strides from it. Where these are all 1
  * what gathers by them is contiguous. */
 void kernel_range_find_strides(const struct superop *, bool *strides);
 
-/* The descriptor of whose segments a range has some, if all have several; SUPEROP_NONE: there is
- * none, or no function. */
+/* The descriptor of whose segments a range has some, if all have several; SUPEROP_NONE: there
+ * is none, or no function. */
 uint32_t kernel_range_main(struct arena *, const struct superop *);
 
 /* How the function is called. */

@@ -1,0 +1,171 @@
+/* range-part.c - see range-part.h. */
+#include "cvl-cpu/fused/range-part.h"
+
+#include <string.h>
+
+#include "cvl-cpu/kernels/kernels.h"
+
+/* ---- what a call is given ---- */
+
+/* Where what is given of a vector begins. */
+static uint64_t begin_of(const struct ranges *r, const struct range_part *part, uint32_t v,
+                         enum kernel_read_as way) {
+  if (way == READ_BY_POSITIONS) return part->low;
+  if (way == READ_BY_SEGMENT) return part->first;
+  if (way == READ_WHOLE) return 0;
+  const struct segments far = value_segments(&r->operands[r->plan->far[v]]);
+  return segment_start(&far, way == READ_PICKED ? part->low : part->first);
+}
+
+static void give_vector(const struct ranges *r, struct range_worker *w,
+                        const struct range_part *part, uint32_t v, enum kernel_read_as way) {
+  const uint32_t p = v % r->k->op->param_count;
+  const struct cvl_value *x = &r->operands[p];
+  w->data[v] = (const char *)value_data(x) + begin_of(r, part, v, way) * elem_bytes(x->elem);
+  w->counts[v] = value_length(x);
+}
+
+/* Starts of `count` segments from `first` on. */
+static const uint64_t *starts_from(struct range_worker *w, uint32_t v, const struct segments *s,
+                                   uint64_t first, uint64_t count) {
+  if (s->offsets) return s->offsets + first;
+  uint64_t *starts = w->starts + v * (uint64_t)(PIECE + 2);
+  for (uint64_t i = 0; i <= count; i++) starts[i] = (first + i) * s->equal;
+  return starts;
+}
+
+static void give_descriptor(const struct ranges *r, struct range_worker *w,
+                            const struct range_part *part, uint32_t v,
+                            enum kernel_read_as way) {
+  const uint32_t p = v % r->k->op->param_count;
+  const struct segments s = value_segments(&r->operands[p]);
+  if (r->f->one[p] && way != READ_PICKED) {
+    w->counts[v] = s.total;
+  } else if (way == READ_PICKED) {
+    w->offsets[v] = starts_from(w, v, &s, part->low, part->high - part->low);
+    w->counts[v] = part->high - part->low;
+  } else if (way == READ_IN_SEGMENTS || v == r->plan->main) {
+    w->offsets[v] = starts_from(w, v, &s, part->first, part->last - part->first);
+    w->counts[v] = part->last - part->first;
+  } else {
+    w->offsets[v] = s.offsets ? s.offsets : r->whole[p];
+    w->counts[v] = s.count;
+    if (r->plan->cursors[p])
+      w->segments[p] = part->low < s.total ? segment_at(&s, part->low) : 0;
+  }
+}
+
+/* Elements that are kept are appended. */
+static void give_kept(const struct ranges *r, struct range_worker *w,
+                      const struct range_part *part, uint32_t i) {
+  if (!range_is_descriptor(r, i))
+    w->results[i] = r->hands_on ? w->rooms[i] : r->results[i];
+  else if (r->results[i])
+    w->results[i] = (uint64_t *)r->results[i] + part->first;
+}
+
+static void give_result(const struct ranges *r, struct range_worker *w,
+                        const struct range_part *part, uint32_t i) {
+  const struct fused_value *v = &r->k->values[r->k->op->outputs[i]];
+  if (range_pack(r, i)) {
+    give_kept(r, w, part, i);
+    return;
+  }
+  uint64_t at = part->low;
+  if (range_is_reduction(r, i))
+    at = ranges_of_segments(r->plan) ? part->first : part->low / CVL_REDUCE_BLOCK;
+  w->results[i] = v->run.streaming && part->high - part->low <= STAGED_MOST
+                      ? w->staged + i * (size_t)STAGED_MOST * sizeof(uint64_t)
+                      : (char *)r->results[i] + at * v->bytes;
+}
+
+/* What was staged goes to memory. */
+static void deliver(const struct ranges *r, struct range_worker *w,
+                    const struct range_part *part) {
+  if (!r->stages || part->high - part->low > STAGED_MOST) return;
+  for (uint32_t i = 0; i < r->k->op->output_count; i++) {
+    const struct fused_value *v = &r->k->values[r->k->op->outputs[i]];
+    if (range_pack(r, i) || !v->run.streaming) continue;
+    r->k->c->kernels->move->stream((char *)r->results[i] + part->low * v->bytes, w->results[i],
+                                   (part->high - part->low) * v->bytes);
+  }
+}
+
+bool range_part_call(struct ranges *r, struct range_worker *w, const struct range_part *part) {
+  const struct superop *op = r->k->op;
+  for (uint32_t v = 0; v < READ_WAYS * op->param_count; v++) {
+    const enum kernel_read_as way = (enum kernel_read_as)(v / op->param_count);
+    if (!r->plan->reads[v]) continue;
+    if (op->kinds[v % op->param_count] == SUPEROP_SEGDES)
+      give_descriptor(r, w, part, v, way);
+    else
+      give_vector(r, w, part, v, way);
+  }
+  for (uint32_t i = 0; i < op->output_count; i++) give_result(r, w, part, i);
+  w->call.at = part->low;
+  w->call.n = part->high - part->low;
+  if (!r->function(&w->call)) return false;
+  deliver(r, w, part);
+  return true;
+}
+
+/* ---- memory ---- */
+
+/* Bytes of what a range keeps of an output; 0: it goes to the result. */
+static size_t room_bytes(const struct ranges *r, uint32_t i) {
+  const struct fused_pack *p = range_pack(r, i);
+  if (!r->hands_on || !p || range_is_descriptor(r, i)) return 0;
+  return r->most * p->v->bytes + VECTOR_SLACK;
+}
+
+size_t range_worker_at(const struct ranges *r, char *memory) {
+  const struct superop *op = r->k->op;
+  const size_t reads = (size_t)READ_WAYS * op->param_count, outputs = op->output_count;
+  const size_t totals = ranges_of_segments(r->plan) && r->k->reduction_count > 0
+                            ? (r->k->run.n / CVL_REDUCE_BLOCK + 2) * sizeof(uint64_t)
+                            : 0;
+  size_t end = sizeof(struct range_worker);
+  range_next_array(&end, 0);
+  const size_t data = range_next_array(&end, reads * sizeof(void *));
+  const size_t offsets = range_next_array(&end, reads * sizeof(void *));
+  const size_t counts = range_next_array(&end, reads * sizeof(uint64_t));
+  const size_t segments = range_next_array(&end, op->param_count * sizeof(uint64_t));
+  const size_t results = range_next_array(&end, outputs * sizeof(void *));
+  const size_t blocks = range_next_array(&end, outputs * sizeof(void *));
+  const size_t kept = range_next_array(&end, outputs * sizeof(uint64_t));
+  const size_t before = range_next_array(&end, outputs * sizeof(uint64_t));
+  const size_t rooms = range_next_array(&end, outputs * sizeof(char *));
+  const size_t starts =
+      range_next_array(&end, r->computes_starts ? reads * (PIECE + 2) * sizeof(uint64_t) : 0);
+  const size_t staged =
+      range_next_array(&end, r->stages ? outputs * (size_t)STAGED_MOST * sizeof(uint64_t) : 0);
+  const size_t room = range_next_array(&end, outputs * totals);
+  const size_t keeping = end;
+  for (uint32_t i = 0; i < outputs; i++) range_next_array(&end, room_bytes(r, i));
+  if (!memory) return end;
+  struct range_worker *w = (struct range_worker *)(void *)memory;
+  *w = (struct range_worker){.data = (const void **)(void *)(memory + data),
+                             .offsets = (const uint64_t **)(void *)(memory + offsets),
+                             .counts = (uint64_t *)(void *)(memory + counts),
+                             .segments = (uint64_t *)(void *)(memory + segments),
+                             .results = (void **)(void *)(memory + results),
+                             .totals = (void **)(void *)(memory + blocks),
+                             .kept = (uint64_t *)(void *)(memory + kept),
+                             .before = (uint64_t *)(void *)(memory + before),
+                             .rooms = (char **)(void *)(memory + rooms),
+                             .starts = (uint64_t *)(void *)(memory + starts),
+                             .staged = memory + staged};
+  memset(w->kept, 0, outputs * sizeof *w->kept);
+  for (size_t i = 0; i < outputs; i++) w->totals[i] = memory + room + i * totals;
+  size_t at = keeping;
+  for (uint32_t i = 0; i < outputs; i++)
+    w->rooms[i] = memory + range_next_array(&at, room_bytes(r, i));
+  w->call = (struct kernel_range){.data = w->data,
+                                  .offsets = w->offsets,
+                                  .counts = w->counts,
+                                  .segments = w->segments,
+                                  .results = w->results,
+                                  .totals = w->totals,
+                                  .kept = w->kept};
+  return end;
+}

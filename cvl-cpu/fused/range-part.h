@@ -1,0 +1,99 @@
+/* range-part.h - the parts of a run that the compiled function for ranges is called for, and
+ * the memory of a thread that calls it. Private to ranges.c and range-part.c.
+ */
+#ifndef RAVEL_CPU_FUSED_RANGE_PART_H
+#define RAVEL_CPU_FUSED_RANGE_PART_H
+
+#include "cvl-cpu/fused/compiled.h"
+#include "cvl-cpu/fused/packs.h"
+
+enum {
+  PIECE = 1024,       /* segments of a call, or positions, whose starts are computed for it */
+  STAGED = 2048,      /* positions of a call whose results bypass the caches ... */
+  STAGED_MOST = 4096, /* ... or, of a long segment, at most */
+  LONG_SEGMENT = 4    /* grains: a longer segment is not for one thread */
+};
+
+struct ranges {
+  struct cvl_kernel *k;
+  const struct fused_functions *f;
+  const struct kernel_range_plan *plan;
+  const struct cvl_value *operands;
+  kernel_range_function *function;
+  uint64_t grain;       /* units of a range */
+  bool stages;          /* some results bypass the caches */
+  bool computes_starts; /* of segments of one length, for each call */
+  bool hands_on;        /* several ranges keep elements: each waits for its turn, and then
+                           appends what it keeps to what those before do */
+  uint64_t most;        /* positions of a range */
+  char *workers;        /* memory of the first */
+  size_t worker_bytes;
+  void **results; /* of every output: all of it */
+  uint64_t *kept; /* of every output of a pack: by the ranges that have had their turn */
+  const uint64_t **whole; /* of every descriptor that is given whole: its starts of segments */
+  _Atomic uint64_t turn;
+  atomic_bool failed;
+};
+
+/* The memory of a thread: what it calls the function with. */
+struct range_worker {
+  struct kernel_range call;
+  const void **data;
+  const uint64_t **offsets;
+  uint64_t *counts, *segments;
+  void **results, **totals;
+  uint64_t *kept;   /* of every output of a pack: by its range ... */
+  uint64_t *before; /* ... and by those before */
+  char **rooms;     /* ... and where its elements are, if ranges hand on */
+  uint64_t *starts; /* PIECE + 2 for each parameter in every way */
+  char *staged;     /* STAGED_MOST elements for each output */
+};
+
+/* The part of the run that one call executes: positions, and segments if there are any. */
+struct range_part {
+  uint64_t low, high, first, last;
+};
+
+static inline bool ranges_of_segments(const struct kernel_range_plan *plan) {
+  return plan->main != SUPEROP_NONE;
+}
+
+/* The pack that an output is of; NULL: of none. */
+static inline struct fused_pack *range_pack(const struct ranges *r, uint32_t output) {
+  const struct cvl_kernel *k = r->k;
+  const uint32_t node = k->values[k->op->outputs[output]].node;
+  for (uint32_t i = 0; i < k->pack_count; i++) {
+    if (k->packs[i].node == node) return &k->packs[i];
+  }
+  return NULL;
+}
+
+static inline bool range_is_descriptor(const struct ranges *r, uint32_t output) {
+  return r->k->op->kinds[r->k->op->outputs[output]] == SUPEROP_SEGDES;
+}
+
+static inline bool range_is_reduction(const struct ranges *r, uint32_t output) {
+  const struct cvl_kernel *k = r->k;
+  return k->op->nodes[k->values[k->op->outputs[output]].node].role == ROLE_REDUCE;
+}
+
+/* Whether the function reads a parameter in a way. */
+static inline bool range_reads_as(const struct ranges *r, uint32_t param,
+                                  enum kernel_read_as way) {
+  return r->plan->reads[param + way * r->k->op->param_count];
+}
+
+/* Lays out arrays one behind the other: returns where one of so many bytes begins. */
+enum { RANGE_LINE = 64 };
+static inline size_t range_next_array(size_t *at, size_t bytes) {
+  const size_t start = *at;
+  *at += (bytes + RANGE_LINE - 1) / RANGE_LINE * RANGE_LINE;
+  return start;
+}
+
+/* The bytes of a worker; sets it up in memory, if there is any. */
+size_t range_worker_at(const struct ranges *, char *memory);
+/* Calls the function for a part. Returns false where it fails. */
+bool range_part_call(struct ranges *, struct range_worker *, const struct range_part *);
+
+#endif
