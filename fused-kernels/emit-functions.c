@@ -266,30 +266,40 @@ static void emit_tiles_for(struct file *file, const struct superop *op, bool fla
   if (fused_functions_plan(file->arena, op, flat, &f)) emit_planned(file, &f, out);
 }
 
-/* Those for ranges where all descriptors are one segment, or all but that whose segments a
- * range has some of. */
-static void emit_ranges_for(struct file *file, const struct superop *op, bool flat, FILE *out) {
+/* Where all descriptors but one are one segment, and strides are 1. */
+static void emit_ranges_but_one(struct file *file, const struct superop *op, uint32_t but,
+                                FILE *out) {
   struct fused_functions f;
   bool *one = arena_alloc(file->arena, op->param_count + 1);
   kernel_range_find_strides(op, one);
-  const uint32_t main = flat ? SUPEROP_NONE : kernel_range_main(file->arena, op);
   for (uint32_t p = 0; p < op->param_count; p++)
-    one[p] |= op->kinds[p] == SUPEROP_SEGDES && p != main;
+    one[p] |= op->kinds[p] == SUPEROP_SEGDES && p != but;
   if (fused_ranges_plan(file->arena, op, one, &f)) emit_planned(file, &f, out);
 }
 
+/* Those for ranges of one segment, of segments of the main descriptor, and of any; false if
+ * there are none for any. */
+static bool emit_ranges_for(struct file *file, const struct superop *op, FILE *out) {
+  struct fused_functions f;
+  const bool *none = arena_alloc(file->arena, op->param_count + 1);
+  emit_ranges_but_one(file, op, SUPEROP_NONE, out);
+  emit_ranges_but_one(file, op, kernel_range_main(file->arena, op), out);
+  if (!fused_ranges_plan(file->arena, op, none, &f)) return false;
+  emit_planned(file, &f, out);
+  return true;
+}
+
 static void emit_for(struct file *file, const struct superop *op, FILE *out) {
-  if (op->copies) return;
+  if (op->copies || emit_ranges_for(file, op, out)) return;
   for (int flat = 0; flat < 2; flat++) {
     if (!flat || fused_functions_differ(op)) emit_tiles_for(file, op, flat, out);
-    emit_ranges_for(file, op, flat, out);
   }
 }
 
 void fused_emit_cpu(struct arena *arena, const struct superop *const *ops, uint32_t count,
                     struct widths widths, FILE *out) {
   struct file file = {.arena = arena, .widths = widths};
-  file.prefixes = arena_alloc(arena, (4 * (size_t)count + 1) * sizeof *file.prefixes);
+  file.prefixes = arena_alloc(arena, (5 * (size_t)count + 1) * sizeof *file.prefixes);
   print_command(out);
   fputs(file_text, out);
   fused_emit_block_prelude(widths, out);

@@ -2,7 +2,6 @@
 #include "cvl-cpu/fused/choice.h"
 
 #include <math.h>
-#include <string.h>
 
 #include "cvl-cpu/compile/compile.h"
 #include "cvl-cpu/fused/compiled.h"
@@ -65,18 +64,15 @@ static void begin_trial(struct fused_choice *choice) {
   choice->evaluated = choice->compiled = (struct fused_trial){0};
 }
 
-/* Functions for ranges are compiled for descriptors that have one segment, or several, as in
- * the first run, and those for tiles of one segment only for such runs. They are of no use once
- * a run has others. */
-static void drop_unsuited(struct cvl_kernel *k, const struct cvl_value *operands) {
-  const size_t bytes = k->op->param_count * sizeof *k->one;
-  const bool same = memcmp(k->one, k->run.one, bytes) == 0;
+/* Functions for ranges are compiled for what has been one segment, or strides of 1, in all
+ * runs, and those for tiles of one segment only for such runs. They are of no use once a run
+ * has others. */
+static void drop_unsuited(struct cvl_kernel *k) {
   k->general |= !k->run.flat;
-  k->tiles |= k->found_one && !same;
-  if (!k->found_one) memcpy(k->one, k->run.one, bytes);
+  for (uint32_t p = 0; p < k->op->param_count; p++)
+    k->one[p] = k->run.one[p] && (k->one[p] || !k->found_one);
   k->found_one = true;
-  if (!k->compiled || fused_compiled_suits(k->compiled, operands)) return;
-  k->tiles |= same;
+  if (!k->compiled || fused_compiled_suits(k->compiled)) return;
   fused_compiled_free(k->compiled);
   k->compiled = NULL;
   k->choice = (struct fused_choice){.evaluated = k->choice.evaluated};
@@ -110,9 +106,9 @@ static bool look_up_pays(const struct cvl_kernel *k) {
   return k->choice.evaluated.seconds + soon >= after;
 }
 
-bool fused_choose(struct cvl_kernel *k, const struct cvl_value *operands) {
+bool fused_choose(struct cvl_kernel *k) {
   if (!k->c->compile_cache) return false;
-  drop_unsuited(k, operands);
+  drop_unsuited(k);
   if (k->choice.stage == CHOICE_WATCHED) begin_first(k);
   if (k->choice.unasked) return k->compiled && fused_compiled_ready(k->compiled);
   struct fused_choice *choice = &k->choice;

@@ -51,7 +51,7 @@ void fused_choice_begin(struct cvl_kernel *);
 /* Before the functions are freed: says what evaluation without them has taken. */
 void fused_choice_end(struct cvl_kernel *);
 /* Whether the next run is to be compiled; may look into the cache, and start the compiler. */
-bool fused_choose(struct cvl_kernel *, const struct cvl_value *operands);
+bool fused_choose(struct cvl_kernel *);
 /* Whether the choice depends on the time that this run takes, in seconds of fused_clock. Once
  * it is settled, one of some brief runs stands for all. */
 bool fused_choice_open(struct cvl_kernel *);

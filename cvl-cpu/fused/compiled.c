@@ -194,7 +194,6 @@ static void compiled_assign_slots(struct fused_compiled *f) {
 
 static bool plan_ranges(struct fused_compiled *f) {
   const size_t bytes = f->k->op->param_count * sizeof *f->k->one;
-  if (f->k->tiles) return false;
   bool *one = memcpy(arena_alloc(&f->arena, bytes + 1), f->k->one, bytes);
   return fused_ranges_plan(&f->arena, f->k->op, one, &f->functions);
 }
@@ -226,8 +225,8 @@ static bool compiled_make(struct fused_compiled *f) {
   return made;
 }
 
-bool fused_compiled_suits(const struct fused_compiled *f, const struct cvl_value *operands) {
-  if (f->functions.ranges) return !f->k->tiles && fused_ranges_suit(f->k, operands);
+bool fused_compiled_suits(const struct fused_compiled *f) {
+  if (f->functions.ranges) return fused_ranges_suit(f->k);
   return !f->flat || f->k->run.flat;
 }
 
@@ -266,10 +265,14 @@ static bool write_functions(struct fused_compiled *f, const char *prefix, struct
   return true;
 }
 
-/* A function for ranges that a file compiled ahead of time has not got is not compiled: those
- * for tiles, which suit any descriptors, are in it. */
+/* A function for ranges that a file compiled ahead of time has not got is not compiled: one
+ * that suits any descriptors is in it. */
 static bool is_missing(const struct fused_compiled *f, const char *prefix) {
-  return f->functions.ranges && f->k->c->ahead && !ahead_has(f->k->c->ahead, prefix);
+  if (!f->functions.ranges || !f->k->c->ahead || ahead_has(f->k->c->ahead, prefix))
+    return false;
+  bool some = false;
+  for (uint32_t p = 0; p < f->k->op->param_count; p++) some |= f->functions.one[p];
+  return some;
 }
 
 /* The code of planned functions; NULL: no memory, no compiler, or it is missing. Their names
@@ -301,8 +304,8 @@ static struct fused_compiled *planned_with_code(struct cvl_kernel *k, bool flat)
 
 struct fused_compiled *fused_compiled_new(struct cvl_kernel *k, bool flat) {
   struct fused_compiled *f = planned_with_code(k, flat);
-  if (f || k->tiles || !k->c->ahead) return f;
-  k->tiles = true;
+  if (f || !k->c->ahead) return f;
+  memset(k->one, 0, k->op->param_count * sizeof *k->one);
   return planned_with_code(k, flat);
 }
 

@@ -16,7 +16,7 @@ struct fused_compiled *fused_compiled_new(struct cvl_kernel *, bool flat);
 struct fused_compiled *fused_compiled_copy(struct cvl_kernel *, const struct fused_compiled *);
 /* Whether the functions suit the segments of this run: those made for one segment (flat, as
  * emit.h says) suit no others, and those for ranges what ranges.h says. */
-bool fused_compiled_suits(const struct fused_compiled *, const struct cvl_value *operands);
+bool fused_compiled_suits(const struct fused_compiled *);
 void fused_compiled_free(struct fused_compiled *);
 /* Whether the functions have been compiled, of which _cached only looks and _ready starts the
  * compiler or waits for it, as compiled_ready does; whether compiling them has failed; as

@@ -415,7 +415,6 @@ static struct cvl_kernel *prepare_copies(struct cvl_context *c, const struct sup
 /* Takes over what the kernel that this one is a copy of has compiled and chosen so far. */
 static void adopt(struct cvl_kernel *k, const struct cvl_kernel *of) {
   k->general = of->general;
-  k->tiles = of->tiles;
   k->found_one = of->found_one;
   memcpy(k->one, of->one, k->op->param_count * sizeof *k->one);
   k->choice = of->choice;

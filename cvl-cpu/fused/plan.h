@@ -303,11 +303,10 @@ struct cvl_kernel {
   /* The descriptors that have one segment in a flat run: flat_count of them. */
   uint32_t *flat_of;
   uint32_t flat_count;
-  bool general;       /* some run was not flat: functions are compiled for any segments */
-  bool tiles;         /* some run did not suit ranges: functions are compiled for tiles */
-  bool *strides;      /* of every parameter: it has the strides of INDEXes */
-  bool *one;          /* functions for ranges are compiled for what k->run.one was ... */
-  bool found_one;     /* ... in the first run; before that: all that may be */
+  bool general;   /* some run was not flat: functions are compiled for any segments */
+  bool *strides;  /* of every parameter: it has the strides of INDEXes */
+  bool *one;      /* k->run.one in all runs: functions for ranges are compiled for that ... */
+  bool found_one; /* ... of one run or more; before that: all that may be */
   uint32_t *analysed; /* the nodes of the affine analysis: analysed_count of them */
   uint32_t analysed_count;
   uint32_t strip_slots, tile_slots, walks;

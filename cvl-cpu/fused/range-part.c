@@ -44,6 +44,11 @@ static void give_descriptor(const struct ranges *r, struct range_worker *w,
   } else if (way == READ_PICKED) {
     w->offsets[v] = starts_from(w, v, &s, part->low, part->high - part->low);
     w->counts[v] = part->high - part->low;
+  } else if (v == r->plan->main && part->cut) {
+    w->cut[0] = part->low;
+    w->cut[1] = part->high;
+    w->offsets[v] = w->cut;
+    w->counts[v] = 1;
   } else if (way == READ_IN_SEGMENTS || v == r->plan->main) {
     w->offsets[v] = starts_from(w, v, &s, part->first, part->last - part->first);
     w->counts[v] = part->last - part->first;
@@ -55,13 +60,35 @@ static void give_descriptor(const struct ranges *r, struct range_worker *w,
   }
 }
 
-/* Elements that are kept are appended. */
+/* Elements that are kept are appended. The end of a segment is that of its last part, and that
+ * of the only one is not wanted. */
 static void give_kept(const struct ranges *r, struct range_worker *w,
                       const struct range_part *part, uint32_t i) {
   if (!range_is_descriptor(r, i))
     w->results[i] = r->hands_on ? w->rooms[i] : r->results[i];
-  else if (r->results[i])
+  else if (r->results[i] && !part->cut)
     w->results[i] = (uint64_t *)r->results[i] + part->first;
+  else
+    w->results[i] = w->ends;
+}
+
+/* Positions of its segment before a part. */
+static uint64_t before_part(const struct ranges *r, const struct range_part *part) {
+  if (!part->cut) return 0;
+  const struct segments s = value_segments(&r->operands[r->plan->main]);
+  return part->low - segment_start(&s, part->first);
+}
+
+/* The results of segments, or the totals of the blocks of one. */
+static char *reduced_at(const struct ranges *r, const struct range_part *part, uint32_t i) {
+  const uint64_t before = before_part(r, part);
+  const size_t bytes = r->k->values[r->k->op->outputs[i]].bytes;
+  if (!ranges_of_segments(r->plan))
+    return (char *)r->results[i] + part->low / CVL_REDUCE_BLOCK * bytes;
+  if (!part->cut) return (char *)r->results[i] + part->first * bytes;
+  const uint64_t block =
+      block_totals_at(part->low - before, LONG_SEGMENT) + before / CVL_REDUCE_BLOCK;
+  return r->totals[i] + block * bytes;
 }
 
 static void give_result(const struct ranges *r, struct range_worker *w,
@@ -71,12 +98,13 @@ static void give_result(const struct ranges *r, struct range_worker *w,
     give_kept(r, w, part, i);
     return;
   }
-  uint64_t at = part->low;
-  if (range_is_reduction(r, i))
-    at = ranges_of_segments(r->plan) ? part->first : part->low / CVL_REDUCE_BLOCK;
+  if (range_reduction(r, i)) {
+    w->results[i] = reduced_at(r, part, i);
+    return;
+  }
   w->results[i] = v->run.streaming && part->high - part->low <= STAGED_MOST
                       ? w->staged + i * (size_t)STAGED_MOST * sizeof(uint64_t)
-                      : (char *)r->results[i] + at * v->bytes;
+                      : (char *)r->results[i] + part->low * v->bytes;
 }
 
 /* What was staged goes to memory. */
@@ -103,6 +131,8 @@ bool range_part_call(struct ranges *r, struct range_worker *w, const struct rang
   }
   for (uint32_t i = 0; i < op->output_count; i++) give_result(r, w, part, i);
   w->call.at = part->low;
+  w->call.before = before_part(r, part);
+  w->call.part = part->cut || !ranges_of_segments(r->plan);
   w->call.n = part->high - part->low;
   if (!r->function(&w->call)) return false;
   deliver(r, w, part);

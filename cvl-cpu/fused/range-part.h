@@ -6,12 +6,13 @@
 
 #include "cvl-cpu/fused/compiled.h"
 #include "cvl-cpu/fused/packs.h"
+#include "cvl-cpu/operations/long-segments.h"
 
 enum {
   PIECE = 1024,       /* segments of a call, or positions, whose starts are computed for it */
   STAGED = 2048,      /* positions of a call whose results bypass the caches ... */
-  STAGED_MOST = 4096, /* ... or, of a long segment, at most */
-  LONG_SEGMENT = 4    /* grains: a longer segment is not for one thread */
+  STAGED_MOST = 4096, /* ... or, of one segment, at most */
+  LONG_SEGMENT = STAGED_MOST /* a longer one may be executed in parts, of whole blocks */
 };
 
 struct ranges {
@@ -30,6 +31,9 @@ struct ranges {
   size_t worker_bytes;
   void **results; /* of every output: all of it */
   uint64_t *kept; /* of every output of a pack: by the ranges that have had their turn */
+  bool parts;     /* long segments are executed in parts; then: */
+  uint64_t *long_segments;
+  char **totals;          /* ... and of every reduction, as in operations/long-segments.h */
   const uint64_t **whole; /* of every descriptor that is given whole: its starts of segments */
   _Atomic uint64_t turn;
   atomic_bool failed;
@@ -43,15 +47,19 @@ struct range_worker {
   uint64_t *counts, *segments;
   void **results, **totals;
   uint64_t *kept;   /* of every output of a pack: by its range ... */
-  uint64_t *before; /* ... and by those before */
+  uint64_t *before; /* ... and by those before it */
   char **rooms;     /* ... and where its elements are, if ranges hand on */
+  uint64_t cut[2];  /* a part, as the only segment of the main descriptor */
+  uint64_t ends[2]; /* of segments in what is kept, where they are not wanted */
   uint64_t *starts; /* PIECE + 2 for each parameter in every way */
   char *staged;     /* STAGED_MOST elements for each output */
 };
 
-/* The part of the run that one call executes: positions, and segments if there are any. */
+/* What one call executes: positions; and segments if there are any, or a part of the first of
+ * them. */
 struct range_part {
   uint64_t low, high, first, last;
+  bool cut;
 };
 
 static inline bool ranges_of_segments(const struct kernel_range_plan *plan) {
@@ -72,9 +80,14 @@ static inline bool range_is_descriptor(const struct ranges *r, uint32_t output) 
   return r->k->op->kinds[r->k->op->outputs[output]] == SUPEROP_SEGDES;
 }
 
-static inline bool range_is_reduction(const struct ranges *r, uint32_t output) {
+/* The reduction whose result an output is; NULL: none is. */
+static inline struct fused_reduction *range_reduction(const struct ranges *r, uint32_t output) {
   const struct cvl_kernel *k = r->k;
-  return k->op->nodes[k->values[k->op->outputs[output]].node].role == ROLE_REDUCE;
+  const uint32_t node = k->values[k->op->outputs[output]].node;
+  for (uint32_t i = 0; i < k->reduction_count; i++) {
+    if (k->reductions[i].node == node) return &k->reductions[i];
+  }
+  return NULL;
 }
 
 /* Whether the function reads a parameter in a way. */

@@ -10,13 +10,15 @@
 
 /* ---- whether a run suits ---- */
 
-/* Descriptors, and strides. */
-static bool has_same_descriptors(const struct cvl_kernel *k, const struct fused_functions *f) {
+bool fused_ranges_suit(const struct cvl_kernel *k) {
+  const struct fused_functions *f = fused_compiled_functions(k->compiled);
   for (uint32_t p = 0; p < k->op->param_count; p++) {
-    if (k->run.one[p] != f->one[p]) return false;
+    if (f->one[p] && !k->run.one[p]) return false;
   }
   return true;
 }
+
+/* ---- ranges ---- */
 
 /* The units that threads share: positions, or steps of the path over segments. */
 static uint64_t ranges_units(const struct cvl_kernel *k, const struct kernel_range_plan *plan,
@@ -25,29 +27,6 @@ static uint64_t ranges_units(const struct cvl_kernel *k, const struct kernel_ran
   const struct segments s = value_segments(&operands[plan->main]);
   return segments_steps(&s);
 }
-
-/* Whether no segment is so long that other threads would wait for it. */
-static bool shares_well(const struct cvl_kernel *k, const struct kernel_range_plan *plan,
-                        const struct cvl_value *operands) {
-  const struct segments s = value_segments(&operands[plan->main]);
-  const uint64_t steps = segments_steps(&s), grain = fused_grain(k, steps);
-  if (pool_threads(k->c->pool) == 1) return true;
-  for (uint64_t at = grain; at < steps; at += grain) {
-    const struct path_coordinate c = segments_split(&s, at);
-    if (c.segment == 0) continue;
-    const uint64_t start = segment_start(&s, c.segment - 1), end = segment_start(&s, c.segment);
-    if (end - start > LONG_SEGMENT * grain) return false;
-  }
-  return true;
-}
-
-bool fused_ranges_suit(const struct cvl_kernel *k, const struct cvl_value *operands) {
-  const struct fused_functions *f = fused_compiled_functions(k->compiled);
-  if (!has_same_descriptors(k, f)) return false;
-  return !ranges_of_segments(&f->range) || shares_well(k, &f->range, operands);
-}
-
-/* ---- ranges ---- */
 
 static struct range_worker *worker_of(const struct ranges *r, unsigned worker) {
   return (struct range_worker *)(void *)(r->workers + worker * r->worker_bytes);
@@ -73,23 +52,28 @@ static bool computes_starts(const struct ranges *r) {
 
 /* ---- turns ---- */
 
+/* The segments that end in a range: whole ones, and perhaps a long one before them or behind
+ * them. */
+struct range_segments {
+  uint64_t from, to;
+};
+
 /* Appends what a range keeps of an output. The ends of its segments were counted from its
  * start. */
 static void append(const struct ranges *r, const struct range_worker *w, uint32_t i,
-                   uint64_t from, uint64_t to) {
+                   struct range_segments ending) {
   const struct fused_pack *p = range_pack(r, i);
   if (!p) return;
   if (range_is_descriptor(r, i)) {
-    uint64_t *ends = p->offsets;
-    for (uint64_t g = from; g < to && ends && w->before[i] > 0; g++)
-      ends[g + 1] += w->before[i];
+    for (uint64_t g = ending.from; g < ending.to && p->offsets; g++)
+      p->offsets[g + 1] += w->before[i];
     return;
   }
-  char *to_here = p->out + w->before[i] * p->v->bytes;
+  char *to = p->out + w->before[i] * p->v->bytes;
   if (p->streaming)
-    r->k->c->kernels->move->stream(to_here, w->rooms[i], w->kept[i] * p->v->bytes);
+    r->k->c->kernels->move->stream(to, w->rooms[i], w->kept[i] * p->v->bytes);
   else
-    memcpy(to_here, w->rooms[i], w->kept[i] * p->v->bytes);
+    memcpy(to, w->rooms[i], w->kept[i] * p->v->bytes);
 }
 
 static struct range_worker *begin_range(const struct ranges *r, unsigned worker) {
@@ -98,10 +82,10 @@ static struct range_worker *begin_range(const struct ranges *r, unsigned worker)
   return w;
 }
 
-/* Of the range that begins with a unit, and has segments from .. to - 1. It has its turn even
- * if it failed: others wait for that. */
+/* Of the range that begins with a unit. It has its turn even if it failed: others wait for
+ * that. */
 static void end_range(struct ranges *r, const struct range_worker *w, uint64_t unit,
-                      uint64_t from, uint64_t to) {
+                      struct range_segments ending) {
   const uint32_t outputs = r->k->op->output_count;
   const uint64_t number = unit / r->grain;
   if (r->hands_on) await_turn(&r->turn, number);
@@ -111,7 +95,7 @@ static void end_range(struct ranges *r, const struct range_worker *w, uint64_t u
     r->kept[i] += w->kept[i];
   }
   if (r->hands_on) atomic_store_explicit(&r->turn, number + 1, memory_order_release);
-  for (uint32_t i = 0; i < outputs && r->hands_on && good; i++) append(r, w, i, from, to);
+  for (uint32_t i = 0; i < outputs && r->hands_on && good; i++) append(r, w, i, ending);
   if (r->k->run.streams) r->k->c->kernels->move->stream_end();
 }
 
@@ -125,7 +109,31 @@ static void positions(void *ranges, uint64_t first, uint64_t last, unsigned work
     const struct range_part part = {.low = low, .high = low + least_of(most, last - low)};
     if (!goes_on(r, range_part_call(r, w, &part))) break;
   }
-  end_range(r, w, first, 0, 0);
+  end_range(r, w, first, (struct range_segments){0});
+}
+
+/* Notes where a segment that was executed in parts ends, in what is kept. */
+static void note_end(const struct ranges *r, const struct range_worker *w, uint64_t g) {
+  for (uint32_t i = 0; i < r->k->op->output_count; i++) {
+    const struct fused_pack *p = range_pack(r, i);
+    if (p && p->offsets && range_is_descriptor(r, i)) p->offsets[g + 1] = w->kept[i];
+  }
+}
+
+/* Executes some positions of a long segment, or none. */
+static bool long_segment(struct ranges *r, struct range_worker *w, uint64_t g,
+                         struct segment_range of) {
+  const uint64_t most = r->stages ? STAGED : of.end - of.begin;
+  bool good = true;
+  if (of.begin == of.end) return true;
+  const struct segments s = value_segments(&r->operands[r->plan->main]);
+  if (of.from_start) r->long_segments[of.begin / LONG_SEGMENT] = g + 1;
+  for (uint64_t low = of.begin; low < of.end && good; low += most) {
+    const struct range_part part = {low, low + least_of(most, of.end - low), g, g + 1, true};
+    good = goes_on(r, range_part_call(r, w, &part));
+  }
+  if (of.end == segment_start(&s, g + 1)) note_end(r, w, g);
+  return good;
 }
 
 /* The segments from `first` on, to `last` at most, that one call takes. */
@@ -145,18 +153,44 @@ static uint64_t segments_of_call(const struct ranges *r, const struct segments *
   return low;
 }
 
+static bool whole_segments(struct ranges *r, struct range_worker *w, const struct segments *s,
+                           uint64_t from, uint64_t to) {
+  bool good = true;
+  for (uint64_t g = from, next; g < to && good; g = next) {
+    const uint64_t start = segment_start(s, g), end = segment_start(s, g + 1);
+    if (r->stages && r->parts && end - start > LONG_SEGMENT) {
+      next = g + 1;
+      good = long_segment(r, w, g, (struct segment_range){start, end, true});
+    } else {
+      next = segments_of_call(r, s, g, to);
+      const struct range_part part = {start, segment_start(s, next), g, next, false};
+      good = goes_on(r, range_part_call(r, w, &part));
+    }
+  }
+  return good;
+}
+
+/* Parts of long segments may come before the segments of a range, and behind them. */
 static void steps(void *ranges, uint64_t first, uint64_t last, unsigned worker) {
   struct ranges *r = ranges;
   struct range_worker *w = begin_range(r, worker);
   const struct segments s = value_segments(&r->operands[r->plan->main]);
-  const uint64_t from = segments_split(&s, first).segment,
-                 to = segments_split(&s, last).segment;
-  for (uint64_t g = from, next; g < to; g = next) {
-    next = segments_of_call(r, &s, g, to);
-    const struct range_part part = {segment_start(&s, g), segment_start(&s, next), g, next};
-    if (!goes_on(r, range_part_call(r, w, &part))) break;
+  const struct path_coordinate from = segments_split(&s, first), to = segments_split(&s, last);
+  struct range_segments ending = {from.segment, to.segment};
+  struct segment_range in = {0}, out = {0};
+  if (long_segment_crosses(&s, LONG_SEGMENT, from.segment, from.position))
+    in = segment_range_of(&s, CVL_REDUCE_BLOCK, from.segment - 1, from.position, to.position);
+  if (to.segment > from.segment &&
+      long_segment_crosses(&s, LONG_SEGMENT, to.segment, to.position)) {
+    ending.to--;
+    out = segment_range_of(&s, CVL_REDUCE_BLOCK, ending.to, from.position, to.position);
   }
-  end_range(r, w, first, from, to);
+  const bool good = long_segment(r, w, from.segment - 1, in) &&
+                    whole_segments(r, w, &s, ending.from, ending.to) &&
+                    long_segment(r, w, ending.to, out);
+  if (good && in.begin < in.end && in.end == segment_start(&s, from.segment)) ending.from--;
+  if (good && out.begin < out.end && out.end == segment_start(&s, to.segment)) ending.to++;
+  end_range(r, w, first, ending);
 }
 
 /* ---- memory ---- */
@@ -179,8 +213,14 @@ static void fill_whole(const struct ranges *r, uint32_t p, char *memory) {
 
 /* Bytes of the totals of the blocks of a reduction, which become its result; 0: of segments. */
 static size_t block_bytes(const struct ranges *r, uint32_t i) {
-  if (!range_is_reduction(r, i) || ranges_of_segments(r->plan)) return 0;
+  if (!range_reduction(r, i) || ranges_of_segments(r->plan)) return 0;
   return units_of(r->k->run.n, CVL_REDUCE_BLOCK) * sizeof(uint64_t);
+}
+
+/* Bytes of the totals of the blocks of long segments. */
+static size_t total_bytes(const struct ranges *r, uint32_t i) {
+  if (!r->parts || !range_reduction(r, i)) return 0;
+  return (block_totals_at(r->k->run.n, LONG_SEGMENT) + 1) * sizeof(uint64_t);
 }
 
 /* ---- the run ---- */
@@ -189,7 +229,7 @@ static bool make_results_of(struct ranges *r) {
   struct cvl_kernel *k = r->k;
   for (uint32_t i = 0; i < k->op->output_count; i++) {
     struct fused_value *v = &k->values[k->op->outputs[i]];
-    const bool reduces = range_is_reduction(r, i);
+    const bool reduces = range_reduction(r, i) != NULL;
     if (range_pack(r, i)) continue;
     if (!result_new(k->c, k->run.site + v->node, (enum cvl_elem)v->elem,
                     reduces ? k->run.segments.count : k->run.n, NULL, &v->run.whole))
@@ -217,31 +257,28 @@ static bool finish_packs(const struct ranges *r) {
   return true;
 }
 
-/* The totals of blocks, until one is left. */
-static void finish_reductions(const struct ranges *r) {
-  for (uint32_t i = 0; i < r->k->reduction_count; i++) {
-    const struct fused_reduction *of = &r->k->reductions[i];
-    const uint32_t result = r->k->op->nodes[of->node].result;
-    for (uint32_t j = 0; j < r->k->op->output_count; j++) {
-      if (r->k->op->outputs[j] != result || block_bytes(r, j) == 0) continue;
-      uint64_t blocks = units_of(r->k->run.n, CVL_REDUCE_BLOCK);
-      for (; blocks > 1; blocks = units_of(blocks, CVL_REDUCE_BLOCK))
-        of->row->blocks(r->results[j], blocks, r->results[j]);
-      memcpy(result_data(&r->k->values[result].run.whole), r->results[j], of->v->bytes);
-    }
-  }
+/* Of segments that were executed in parts. */
+static void finish_long(const struct ranges *r, const struct fused_reduction *of, uint32_t i) {
+  const struct segments s = value_segments(&r->operands[r->plan->main]);
+  finish_long_segments(&s, LONG_SEGMENT, r->long_segments, of->row, of->v->bytes, r->totals[i],
+                       r->results[i]);
 }
 
-/* The positions of the longest range. */
-static uint64_t most_positions(const struct ranges *r, uint64_t units) {
-  uint64_t most = 0;
-  if (!ranges_of_segments(r->plan)) return r->grain;
-  const struct segments s = value_segments(&r->operands[r->plan->main]);
-  for (uint64_t at = 0, start = 0, end; at < units; at += r->grain, start = end) {
-    end = segment_start(&s, segments_split(&s, at + least_of(r->grain, units - at)).segment);
-    if (end - start > most) most = end - start;
+/* Of the only segment: the totals of blocks, until one is left. */
+static void finish_only(const struct ranges *r, const struct fused_reduction *of, uint32_t i) {
+  uint64_t blocks = units_of(r->k->run.n, CVL_REDUCE_BLOCK);
+  for (; blocks > 1; blocks = units_of(blocks, CVL_REDUCE_BLOCK))
+    of->row->blocks(r->results[i], blocks, r->results[i]);
+  memcpy(result_data(&r->k->values[r->k->op->outputs[i]].run.whole), r->results[i],
+         of->v->bytes);
+}
+
+static void finish_reductions(const struct ranges *r) {
+  for (uint32_t i = 0; i < r->k->op->output_count; i++) {
+    const struct fused_reduction *of = range_reduction(r, i);
+    if (of && !ranges_of_segments(r->plan)) finish_only(r, of, i);
+    if (of && r->parts) finish_long(r, of, i);
   }
-  return most;
 }
 
 /* Where an output goes: to its vector, or to what becomes that. */
@@ -258,11 +295,17 @@ static size_t shared_at(struct ranges *r, char *memory) {
   const size_t results = range_next_array(&end, op->output_count * sizeof(void *));
   const size_t whole = range_next_array(&end, op->param_count * sizeof(void *));
   const size_t kept = range_next_array(&end, op->output_count * sizeof(uint64_t));
+  const size_t totals_of = range_next_array(&end, op->output_count * sizeof(char *));
+  const size_t windows = r->parts ? r->k->run.n / LONG_SEGMENT + 1 : 0;
+  const size_t long_segments = range_next_array(&end, windows * sizeof(uint64_t));
   if (memory) {
     r->results = (void **)(void *)(memory + results);
     r->whole = (const uint64_t **)(void *)(memory + whole);
     r->kept = (uint64_t *)(void *)(memory + kept);
+    r->totals = (char **)(void *)(memory + totals_of);
+    r->long_segments = (uint64_t *)(void *)(memory + long_segments);
     memset(r->kept, 0, op->output_count * sizeof *r->kept);
+    memset(r->long_segments, 0, windows * sizeof(uint64_t));
   }
   for (uint32_t p = 0; p < op->param_count; p++) {
     const size_t bytes = whole_bytes(r, p), from = range_next_array(&end, bytes);
@@ -270,7 +313,10 @@ static size_t shared_at(struct ranges *r, char *memory) {
   }
   for (uint32_t i = 0; i < op->output_count; i++) {
     const size_t bytes = block_bytes(r, i), from = range_next_array(&end, bytes);
-    if (memory) r->results[i] = bytes > 0 ? memory + from : output_at(r, i);
+    const size_t totals = range_next_array(&end, total_bytes(r, i));
+    if (!memory) continue;
+    r->results[i] = bytes > 0 ? memory + from : output_at(r, i);
+    r->totals[i] = memory + totals;
   }
   return end;
 }
@@ -286,7 +332,9 @@ static enum ranges_outcome run_ranges(struct ranges *r) {
   const uint64_t units = ranges_units(k, r->plan, r->operands);
   r->grain = fused_grain(k, units);
   r->hands_on = k->pack_count > 0 && units > r->grain;
-  if (r->hands_on) r->most = most_positions(r, units);
+  r->most = least_of(k->run.n, r->grain + LONG_SEGMENT + CVL_REDUCE_BLOCK);
+  r->parts =
+      ranges_of_segments(r->plan) && k->run.n > LONG_SEGMENT && (units > r->grain || r->stages);
   const unsigned threads = units > r->grain ? pool_threads(k->c->pool) : 1;
   r->worker_bytes = range_worker_at(r, NULL);
   size_t bytes = 0;

@@ -7,9 +7,9 @@
 
 #include "cvl-cpu/fused/plan.h"
 
-/* Whether k->run, of which n, segments and one are known, suits the function: its descriptors
- * have one segment, or several, as when it was compiled, and segments can be shared out. */
-bool fused_ranges_suit(const struct cvl_kernel *, const struct cvl_value *operands);
+/* Whether k->run, of which `one` is known, suits the function: what it was compiled for as one
+ * segment, or as strides of 1, is. */
+bool fused_ranges_suit(const struct cvl_kernel *);
 
 enum ranges_outcome {
   RANGES_DONE,

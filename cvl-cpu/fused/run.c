@@ -466,11 +466,10 @@ static bool fused_all_one(const struct cvl_value *v) {
 
 /* Finds the descriptors that have one segment, and the strides that are all 1. */
 static void fused_find_one(struct cvl_kernel *k, const struct cvl_value *operands) {
-  if (k->tiles) return;
   for (uint32_t p = 0; p < k->op->param_count; p++) {
     if (k->op->kinds[p] == SUPEROP_SEGDES)
       k->run.one[p] = value_segments(&operands[p]).count == 1;
-    else if (k->strides[p])
+    else if (k->strides[p] && (k->one[p] || !k->found_one))
       k->run.one[p] = fused_all_one(&operands[p]);
   }
 }
@@ -487,7 +486,7 @@ static bool fused_run_once(struct cvl_kernel *k, const struct cvl_value *operand
   atomic_store_explicit(&k->run.failed, FUSED_NONE, memory_order_relaxed);
   k->run.flat = fused_is_flat(k, operands);
   fused_find_one(k, operands);
-  k->run.runs_compiled = fused_choose(k, operands);
+  k->run.runs_compiled = k->run.n > 0 && fused_choose(k);
   k->run.by_ranges = k->run.runs_compiled && fused_compiled_functions(k->compiled)->ranges;
   if (k->run.by_ranges) {
     const enum ranges_outcome ranges = fused_ranges_run(k, operands);

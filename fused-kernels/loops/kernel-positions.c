@@ -46,4 +46,5 @@ void put_begin(const struct kernel_text *x, uint32_t near) {
   if (!is_segmented(x, near)) return;
   put_with(x->out, segment(x, near).text, whole ? " - o$0[$w]" : " - (o$0[$w] - o$0[0])",
            x->params[near].v);
+  if (x->range && !whole) fputs(" + before", x->out);
 }

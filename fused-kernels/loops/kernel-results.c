@@ -101,7 +101,7 @@ void take_block(const struct kernel_text *x, const char *type, const char *name,
             (*x->scratch)++);
 }
 
-/* The totals of blocks: in a range of one segment they are what it results in. */
+/* The totals of blocks. */
 static void take_totals(const struct kernel_text *x, uint32_t k) {
   const uint32_t result = x->k->statements[k].output;
   const char *const template = !x->range ? "$w one$0, *b$0 = &one$0;\n"
@@ -109,9 +109,7 @@ static void take_totals(const struct kernel_text *x, uint32_t k) {
                                            "b$0 = native_take(r, n / BLOCK + 1, sizeof *b$0);\n"
                                            "if (!b$0) return 0;\n"
                                            "}\n"
-                               : x->main == SUPEROP_NONE
-                                   ? "$w *const b$0 = r$1;\n"
-                                   : "$w *const b$0 = call->totals[$2];\n";
+                               : "$w *const b$0 = call->part ? r$1 : call->totals[$2];\n";
   put_with(x->out, statement_type(&x->k->statements[k]), template, k, result,
            output_number(x, output_of(x, result)));
 }
@@ -183,8 +181,8 @@ static void end_block_reduction(const struct kernel_text *x, uint32_t k) {
   put(x->out, "(l$0, tail - from, t$0, i - tail);\n", k);
 }
 
-/* Each block has a total. Where the order does not matter the first one has all. */
-static void end_range_reduction(const struct kernel_text *x, uint32_t k) {
+/* Each block of a part has a total. Where the order does not matter the first one has all. */
+static void give_totals(const struct kernel_text *x, uint32_t k) {
   const struct kernel_statement *s = &x->k->statements[k];
   if (in_blocks(x, s)) {
     put(x->out, "(void)m$0;\n", k);
@@ -195,12 +193,8 @@ static void end_range_reduction(const struct kernel_text *x, uint32_t k) {
   put(x->out, "r$0[0] = a$1;\n", s->output, k);
 }
 
-static void end_segment_reduction(const struct kernel_text *x, uint32_t k) {
+static void give_reduction(const struct kernel_text *x, uint32_t k) {
   const struct kernel_statement *s = &x->k->statements[k];
-  if (x->range && x->main == SUPEROP_NONE) {
-    end_range_reduction(x, k);
-    return;
-  }
   put(x->out, "r$0[g] = begin == end ? ", s->output);
   put_identity(x, s);
   if (in_blocks(x, s)) {
@@ -210,6 +204,16 @@ static void end_segment_reduction(const struct kernel_text *x, uint32_t k) {
   } else {
     put(x->out, " : a$0;\n", k);
   }
+}
+
+static void end_segment_reduction(const struct kernel_text *x, uint32_t k) {
+  if (x->range) {
+    fputs("if (call->part) {\n", x->out);
+    give_totals(x, k);
+    fputs("} else {\n", x->out);
+  }
+  give_reduction(x, k);
+  if (x->range) fputs("}\n", x->out);
 }
 
 const struct kernel_printers reduce_printers = {.before = begin_reduction,

@@ -157,9 +157,9 @@ static bool has_cursors(const struct kernel_text *x) {
   return false;
 }
 
-/* Where segments of several descriptors coincide, as they mostly do, there is a loop for them
+/* Where a segment is within one of every other descriptor, as it mostly is, there is a loop for it
  * that does not look for the segments of each position. */
-static void print_coinciding_segment(const struct kernel_text *x) {
+static void print_segment_within(const struct kernel_text *x) {
   const struct kernel_text together = together_of(x, x->arena);
   fputs("if (begin < end) {\n", x->out);
   move_cursors(x);
@@ -167,8 +167,7 @@ static void print_coinciding_segment(const struct kernel_text *x) {
   for (uint32_t p = 0; p < x->op->param_count; p++) {
     if (is_cursor(x, p))
       put(x->out,
-          x->range ? " &&\no$0[s$1] == at + begin && o$0[s$1 + 1] == at + end"
-                   : " &&\no$0[s$1] - o$0[0] == begin && o$0[s$1 + 1] - o$0[0] == end",
+          x->range ? " && at + end <= o$0[s$1 + 1]" : " && end <= o$0[s$1 + 1] - o$0[0]",
           x->params[p].v, p);
   }
   fputs(") {\n", x->out);
@@ -186,7 +185,7 @@ static void print_segments(const struct kernel_text *x) {
       "INT bad = 0;\n",
       x->params[x->main].v);
   if (has_cursors(x))
-    print_coinciding_segment(x);
+    print_segment_within(x);
   else
     print_whole_segment(x);
   fputs("if (bad) return 0;\n}\n", x->out);

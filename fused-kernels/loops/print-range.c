@@ -140,9 +140,9 @@ static void print_function(const struct kernel_text *x, const char *prefix, cons
       x->out);
   fprintf(x->out,
           "_Bool %srange(const struct kernel_range *call) {\n"
-          "const uint64_t at = call->at, n = call->n;\n"
+          "const uint64_t at = call->at, n = call->n, before = call->before;\n"
           "INT bad = 0;\n"
-          "(void)at;\n",
+          "(void)at, (void)before;\n",
           prefix);
   for (uint32_t v = 0; v < READ_WAYS * x->op->param_count; v++) {
     if (reads[v]) declare_param(x, v);

@@ -23,6 +23,10 @@ enum kernel_read_as {
 /* A range: n positions, of which the first is `at`. */
 struct kernel_range {
   uint64_t at, n;
+  /* It is a part of one segment, and begins with a block of the reproducible tree. Of segments
+   * that the range has some of: how many positions of that one stand before it; else 0. */
+  _Bool part;
+  uint64_t before;
   /* Of every parameter in every way: elements; starts of segments; how many elements, or
    * segments. Of a descriptor that is one segment: its length. */
   const void *const *data;
@@ -31,8 +35,8 @@ struct kernel_range {
   /* Of every parameter: a descriptor whose segments go across those of the range: that of the
    * first position, or one before. */
   const uint64_t *segments;
-  /* Of every output: what the range has of it. Of a reduction without segments the totals of
-   * its blocks. With them there is room for those in `totals`. */
+  /* Of every output: what the range has of it. Of the reduction of a part: the totals of its
+   * blocks; of others there is room for those in `totals`. */
   void *const *results;
   void *const *totals;
   /* Of every output of a pack: how many elements the range's results have. What it keeps is
