@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "cvl-cpu/fused/range-scans.h"
 #include "cvl-cpu/kernels/kernels.h"
 
 /* ---- what a call is given ---- */
@@ -102,6 +103,10 @@ static void give_result(const struct ranges *r, struct range_worker *w,
     w->results[i] = reduced_at(r, part, i);
     return;
   }
+  if (range_scan(r, i)) {
+    w->results[i] = range_scan_elements(r, w, part, i);
+    return;
+  }
   w->results[i] = v->run.streaming && part->high - part->low <= STAGED_MOST
                       ? w->staged + i * (size_t)STAGED_MOST * sizeof(uint64_t)
                       : (char *)r->results[i] + part->low * v->bytes;
@@ -113,7 +118,7 @@ static void deliver(const struct ranges *r, struct range_worker *w,
   if (!r->stages || part->high - part->low > STAGED_MOST) return;
   for (uint32_t i = 0; i < r->k->op->output_count; i++) {
     const struct fused_value *v = &r->k->values[r->k->op->outputs[i]];
-    if (range_pack(r, i) || !v->run.streaming) continue;
+    if (range_pack(r, i) || range_scan(r, i) || !v->run.streaming) continue;
     r->k->c->kernels->move->stream((char *)r->results[i] + part->low * v->bytes, w->results[i],
                                    (part->high - part->low) * v->bytes);
   }
@@ -133,6 +138,7 @@ bool range_part_call(struct ranges *r, struct range_worker *w, const struct rang
   w->call.at = part->low;
   w->call.before = before_part(r, part);
   w->call.part = part->cut || !ranges_of_segments(r->plan);
+  w->call.begins = part->begins;
   w->call.n = part->high - part->low;
   if (!r->function(&w->call)) return false;
   deliver(r, w, part);
@@ -165,11 +171,14 @@ size_t range_worker_at(const struct ranges *r, char *memory) {
   const size_t kept = range_next_array(&end, outputs * sizeof(uint64_t));
   const size_t before = range_next_array(&end, outputs * sizeof(uint64_t));
   const size_t rooms = range_next_array(&end, outputs * sizeof(char *));
+  const size_t states = range_next_array(&end, outputs * sizeof(uint64_t));
+  const size_t in = range_next_array(&end, outputs * sizeof(uint64_t));
   const size_t starts =
       range_next_array(&end, r->computes_starts ? reads * (PIECE + 2) * sizeof(uint64_t) : 0);
   const size_t staged =
       range_next_array(&end, r->stages ? outputs * (size_t)STAGED_MOST * sizeof(uint64_t) : 0);
   const size_t room = range_next_array(&end, outputs * totals);
+  const size_t scans = range_next_array(&end, range_scans_at(r, NULL, NULL));
   const size_t keeping = end;
   for (uint32_t i = 0; i < outputs; i++) range_next_array(&end, room_bytes(r, i));
   if (!memory) return end;
@@ -183,10 +192,13 @@ size_t range_worker_at(const struct ranges *r, char *memory) {
                              .kept = (uint64_t *)(void *)(memory + kept),
                              .before = (uint64_t *)(void *)(memory + before),
                              .rooms = (char **)(void *)(memory + rooms),
+                             .states = (uint64_t *)(void *)(memory + states),
+                             .in = (uint64_t *)(void *)(memory + in),
                              .starts = (uint64_t *)(void *)(memory + starts),
                              .staged = memory + staged};
   memset(w->kept, 0, outputs * sizeof *w->kept);
   for (size_t i = 0; i < outputs; i++) w->totals[i] = memory + room + i * totals;
+  range_scans_at(r, w, memory + scans);
   size_t at = keeping;
   for (uint32_t i = 0; i < outputs; i++)
     w->rooms[i] = memory + range_next_array(&at, room_bytes(r, i));
@@ -196,6 +208,7 @@ size_t range_worker_at(const struct ranges *r, char *memory) {
                                   .segments = w->segments,
                                   .results = w->results,
                                   .totals = w->totals,
-                                  .kept = w->kept};
+                                  .kept = w->kept,
+                                  .states = w->states};
   return end;
 }

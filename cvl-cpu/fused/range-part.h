@@ -24,8 +24,8 @@ struct ranges {
   uint64_t grain;       /* units of a range */
   bool stages;          /* some results bypass the caches */
   bool computes_starts; /* of segments of one length, for each call */
-  bool hands_on;        /* several ranges keep elements: each waits for its turn, and then
-                           appends what it keeps to what those before do */
+  bool hands_on;        /* several ranges scan or keep elements: each waits for its turn, and
+                           goes on where those before have ended */
   uint64_t most;        /* positions of a range */
   char *workers;        /* memory of the first */
   size_t worker_bytes;
@@ -35,6 +35,10 @@ struct ranges {
   uint64_t *long_segments;
   char **totals;          /* ... and of every reduction, as in operations/long-segments.h */
   const uint64_t **whole; /* of every descriptor that is given whole: its starts of segments */
+  /* Of every scan, after the ranges that have had their turn: of one of FLOATs; of any other,
+   * of every output, what there is so far of the last segment. */
+  struct scan_state *states;
+  uint64_t *so_far;
   _Atomic uint64_t turn;
   atomic_bool failed;
 };
@@ -49,10 +53,17 @@ struct range_worker {
   uint64_t *kept;   /* of every output of a pack: by its range ... */
   uint64_t *before; /* ... and by those before it */
   char **rooms;     /* ... and where its elements are, if ranges hand on */
-  uint64_t cut[2];  /* a part, as the only segment of the main descriptor */
-  uint64_t ends[2]; /* of segments in what is kept, where they are not wanted */
-  uint64_t *starts; /* PIECE + 2 for each parameter in every way */
-  char *staged;     /* STAGED_MOST elements for each output */
+  uint64_t low;     /* the first position of its range */
+  bool has_turn;    /* the ranges before had ended when this one began */
+  /* range-scans.c: */
+  char **scan_rooms, *windows;
+  size_t window_bytes; /* of the windows of a part */
+  uint64_t *states;    /* of every output: of a part, as the function has it ... */
+  uint64_t *in;        /* ... of the part before the range's segments */
+  uint64_t cut[2];     /* a part, as the only segment of the main descriptor */
+  uint64_t ends[2];    /* of segments in what is kept, where they are not wanted */
+  uint64_t *starts;    /* PIECE + 2 for each parameter in every way */
+  char *staged;        /* STAGED_MOST elements for each output */
 };
 
 /* What one call executes: positions; and segments if there are any, or a part of the first of
@@ -60,6 +71,7 @@ struct range_worker {
 struct range_part {
   uint64_t low, high, first, last;
   bool cut;
+  bool begins; /* of a part: nothing of its segment, as far as is known, comes before it */
 };
 
 static inline bool ranges_of_segments(const struct kernel_range_plan *plan) {
@@ -86,6 +98,16 @@ static inline struct fused_reduction *range_reduction(const struct ranges *r, ui
   const uint32_t node = k->values[k->op->outputs[output]].node;
   for (uint32_t i = 0; i < k->reduction_count; i++) {
     if (k->reductions[i].node == node) return &k->reductions[i];
+  }
+  return NULL;
+}
+
+/* The scan whose result an output is; NULL: none is. */
+static inline struct fused_scan *range_scan(const struct ranges *r, uint32_t output) {
+  const struct cvl_kernel *k = r->k;
+  const uint32_t node = k->values[k->op->outputs[output]].node;
+  for (uint32_t i = 0; i < k->scan_count; i++) {
+    if (k->scans[i].node == node) return &k->scans[i];
   }
   return NULL;
 }

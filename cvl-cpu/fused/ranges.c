@@ -4,9 +4,8 @@
 #include <string.h>
 
 #include "cvl-cpu/fused/bind.h"
-#include "cvl-cpu/fused/range-part.h"
+#include "cvl-cpu/fused/range-scans.h"
 #include "cvl-cpu/kernels/kernels.h"
-#include "cvl-cpu/operations/long-segments.h"
 
 /* ---- whether a run suits ---- */
 
@@ -76,25 +75,33 @@ static void append(const struct ranges *r, const struct range_worker *w, uint32_
     memcpy(to, w->rooms[i], w->kept[i] * p->v->bytes);
 }
 
-static struct range_worker *begin_range(const struct ranges *r, unsigned worker) {
+/* Begins a range of this number, the first of whose positions is `low`. What others have of a
+ * segment is valid only if the range has its turn. */
+static struct range_worker *begin_range(const struct ranges *r, unsigned worker,
+                                        uint64_t number, uint64_t low) {
   struct range_worker *w = worker_of(r, worker);
+  w->low = low;
+  w->has_turn = !r->hands_on || atomic_load_explicit(&r->turn, memory_order_acquire) == number;
+  if (w->has_turn) memcpy(w->states, r->so_far, r->k->op->output_count * sizeof *w->states);
   memset(w->kept, 0, r->k->op->output_count * sizeof *w->kept);
   return w;
 }
 
-/* Of the range that begins with a unit. It has its turn even if it failed: others wait for
+/* Of the range of this number. It has its turn even if it failed: others wait for
  * that. */
-static void end_range(struct ranges *r, const struct range_worker *w, uint64_t unit,
-                      struct range_segments ending) {
+static void end_range(struct ranges *r, struct range_worker *w, uint64_t number,
+                      const struct range_share *share, struct range_segments ending) {
   const uint32_t outputs = r->k->op->output_count;
-  const uint64_t number = unit / r->grain;
+  range_scans_before(r, w, share);
   if (r->hands_on) await_turn(&r->turn, number);
   const bool good = goes_on(r, true);
+  if (good) range_scans_turn(r, w, share);
   for (uint32_t i = 0; i < outputs && r->k->pack_count > 0; i++) {
     w->before[i] = r->kept[i];
     r->kept[i] += w->kept[i];
   }
   if (r->hands_on) atomic_store_explicit(&r->turn, number + 1, memory_order_release);
+  if (good) range_scans_after(r, w, share);
   for (uint32_t i = 0; i < outputs && r->hands_on && good; i++) append(r, w, i, ending);
   if (r->k->run.streams) r->k->c->kernels->move->stream_end();
 }
@@ -103,13 +110,17 @@ static void end_range(struct ranges *r, const struct range_worker *w, uint64_t u
 
 static void positions(void *ranges, uint64_t first, uint64_t last, unsigned worker) {
   struct ranges *r = ranges;
-  struct range_worker *w = begin_range(r, worker);
+  struct range_worker *w = begin_range(r, worker, first / r->grain, first);
+  const struct range_share share = {.high = last, .in = {first, last, first == 0}};
   const uint64_t most = r->computes_starts ? PIECE : r->stages ? STAGED : last - first;
   for (uint64_t low = first; low < last; low += most) {
-    const struct range_part part = {.low = low, .high = low + least_of(most, last - low)};
+    const struct range_part part = {.low = low,
+                                    .high = low + least_of(most, last - low),
+                                    .begins = low == first && (low == 0 || !w->has_turn)};
     if (!goes_on(r, range_part_call(r, w, &part))) break;
   }
-  end_range(r, w, first, (struct range_segments){0});
+  memcpy(w->in, w->states, r->k->op->output_count * sizeof *w->in);
+  end_range(r, w, first / r->grain, &share, (struct range_segments){0});
 }
 
 /* Notes where a segment that was executed in parts ends, in what is kept. */
@@ -122,17 +133,23 @@ static void note_end(const struct ranges *r, const struct range_worker *w, uint6
 
 /* Executes some positions of a long segment, or none. */
 static bool long_segment(struct ranges *r, struct range_worker *w, uint64_t g,
-                         struct segment_range of) {
-  const uint64_t most = r->stages ? STAGED : of.end - of.begin;
+                         const struct segment_range *of) {
+  const uint64_t most = r->stages ? STAGED : of->end - of->begin;
   bool good = true;
-  if (of.begin == of.end) return true;
+  if (of->begin == of->end) return true;
   const struct segments s = value_segments(&r->operands[r->plan->main]);
-  if (of.from_start) r->long_segments[of.begin / LONG_SEGMENT] = g + 1;
-  for (uint64_t low = of.begin; low < of.end && good; low += most) {
-    const struct range_part part = {low, low + least_of(most, of.end - low), g, g + 1, true};
+  if (of->from_start) r->long_segments[of->begin / LONG_SEGMENT] = g + 1;
+  for (uint64_t low = of->begin; low < of->end && good; low += most) {
+    const struct range_part part = {.low = low,
+                                    .high = low + least_of(most, of->end - low),
+                                    .first = g,
+                                    .last = g + 1,
+                                    .cut = true,
+                                    .begins =
+                                        low == of->begin && (of->from_start || !w->has_turn)};
     good = goes_on(r, range_part_call(r, w, &part));
   }
-  if (of.end == segment_start(&s, g + 1)) note_end(r, w, g);
+  if (of->end == segment_start(&s, g + 1)) note_end(r, w, g);
   return good;
 }
 
@@ -160,37 +177,49 @@ static bool whole_segments(struct ranges *r, struct range_worker *w, const struc
     const uint64_t start = segment_start(s, g), end = segment_start(s, g + 1);
     if (r->stages && r->parts && end - start > LONG_SEGMENT) {
       next = g + 1;
-      good = long_segment(r, w, g, (struct segment_range){start, end, true});
+      good = long_segment(r, w, g, &(struct segment_range){start, end, true});
     } else {
       next = segments_of_call(r, s, g, to);
-      const struct range_part part = {start, segment_start(s, next), g, next, false};
+      const struct range_part part = {
+          .low = start, .high = segment_start(s, next), .first = g, .last = next};
       good = goes_on(r, range_part_call(r, w, &part));
     }
   }
   return good;
 }
 
-/* Parts of long segments may come before the segments of a range, and behind them. */
+static struct range_share share_of(const struct segments *s, struct path_coordinate from,
+                                   struct path_coordinate to) {
+  struct range_share share = {.from = from.segment,
+                              .whole = to.segment,
+                              .high = owned_from(s, LONG_SEGMENT, CVL_REDUCE_BLOCK, to)};
+  if (long_segment_crosses(s, LONG_SEGMENT, from.segment, from.position))
+    share.in =
+        segment_range_of(s, CVL_REDUCE_BLOCK, from.segment - 1, from.position, to.position);
+  if (to.segment > from.segment &&
+      long_segment_crosses(s, LONG_SEGMENT, to.segment, to.position)) {
+    share.whole--;
+    share.out = segment_range_of(s, CVL_REDUCE_BLOCK, share.whole, from.position, to.position);
+  }
+  return share;
+}
+
 static void steps(void *ranges, uint64_t first, uint64_t last, unsigned worker) {
   struct ranges *r = ranges;
-  struct range_worker *w = begin_range(r, worker);
   const struct segments s = value_segments(&r->operands[r->plan->main]);
   const struct path_coordinate from = segments_split(&s, first), to = segments_split(&s, last);
-  struct range_segments ending = {from.segment, to.segment};
-  struct segment_range in = {0}, out = {0};
-  if (long_segment_crosses(&s, LONG_SEGMENT, from.segment, from.position))
-    in = segment_range_of(&s, CVL_REDUCE_BLOCK, from.segment - 1, from.position, to.position);
-  if (to.segment > from.segment &&
-      long_segment_crosses(&s, LONG_SEGMENT, to.segment, to.position)) {
-    ending.to--;
-    out = segment_range_of(&s, CVL_REDUCE_BLOCK, ending.to, from.position, to.position);
-  }
-  const bool good = long_segment(r, w, from.segment - 1, in) &&
-                    whole_segments(r, w, &s, ending.from, ending.to) &&
-                    long_segment(r, w, ending.to, out);
-  if (good && in.begin < in.end && in.end == segment_start(&s, from.segment)) ending.from--;
-  if (good && out.begin < out.end && out.end == segment_start(&s, to.segment)) ending.to++;
-  end_range(r, w, first, ending);
+  const struct range_share share = share_of(&s, from, to);
+  const struct segment_range *in = &share.in, *out = &share.out;
+  struct range_worker *w = begin_range(r, worker, first / r->grain,
+                                       owned_from(&s, LONG_SEGMENT, CVL_REDUCE_BLOCK, from));
+  struct range_segments ending = {share.from, share.whole};
+  bool good = long_segment(r, w, from.segment - 1, in);
+  memcpy(w->in, w->states, r->k->op->output_count * sizeof *w->in);
+  good = good && whole_segments(r, w, &s, share.from, share.whole) &&
+         long_segment(r, w, share.whole, out);
+  if (good && in->begin < in->end && in->end == segment_start(&s, from.segment)) ending.from--;
+  if (good && out->begin < out->end && out->end == segment_start(&s, to.segment)) ending.to++;
+  end_range(r, w, first / r->grain, &share, ending);
 }
 
 /* ---- memory ---- */
@@ -227,6 +256,7 @@ static size_t total_bytes(const struct ranges *r, uint32_t i) {
 
 static bool make_results_of(struct ranges *r) {
   struct cvl_kernel *k = r->k;
+  k->run.streams = false;
   for (uint32_t i = 0; i < k->op->output_count; i++) {
     struct fused_value *v = &k->values[k->op->outputs[i]];
     const bool reduces = range_reduction(r, i) != NULL;
@@ -235,9 +265,15 @@ static bool make_results_of(struct ranges *r) {
                     reduces ? k->run.segments.count : k->run.n, NULL, &v->run.whole))
       return false;
     v->run.streaming = !reduces && k->run.n * v->bytes >= tuned(k->c, STREAM_BYTES);
-    r->stages |= v->run.streaming;
+    k->run.streams |= v->run.streaming;
+    struct fused_scan *s = range_scan(r, i);
+    if (!s) {
+      r->stages |= v->run.streaming;
+      continue;
+    }
+    s->out = result_data(&v->run.whole);
+    s->streaming = v->run.streaming;
   }
-  k->run.streams = r->stages;
   for (uint32_t i = 0; i < k->pack_count; i++) {
     struct fused_pack *p = &k->packs[i];
     if (!fused_pack_make(k, p)) return false;
@@ -296,12 +332,17 @@ static size_t shared_at(struct ranges *r, char *memory) {
   const size_t whole = range_next_array(&end, op->param_count * sizeof(void *));
   const size_t kept = range_next_array(&end, op->output_count * sizeof(uint64_t));
   const size_t totals_of = range_next_array(&end, op->output_count * sizeof(char *));
+  const size_t states = range_next_array(&end, r->k->scan_count * sizeof *r->states);
+  const size_t so_far = range_next_array(&end, op->output_count * sizeof(uint64_t));
   const size_t windows = r->parts ? r->k->run.n / LONG_SEGMENT + 1 : 0;
   const size_t long_segments = range_next_array(&end, windows * sizeof(uint64_t));
   if (memory) {
     r->results = (void **)(void *)(memory + results);
     r->whole = (const uint64_t **)(void *)(memory + whole);
     r->kept = (uint64_t *)(void *)(memory + kept);
+    r->states = (struct scan_state *)(void *)(memory + states);
+    r->so_far = (uint64_t *)(void *)(memory + so_far);
+    memset(r->so_far, 0, op->output_count * sizeof *r->so_far);
     r->totals = (char **)(void *)(memory + totals_of);
     r->long_segments = (uint64_t *)(void *)(memory + long_segments);
     memset(r->kept, 0, op->output_count * sizeof *r->kept);
@@ -331,7 +372,7 @@ static enum ranges_outcome run_ranges(struct ranges *r) {
   struct cvl_kernel *k = r->k;
   const uint64_t units = ranges_units(k, r->plan, r->operands);
   r->grain = fused_grain(k, units);
-  r->hands_on = k->pack_count > 0 && units > r->grain;
+  r->hands_on = fused_hands_on(k) && units > r->grain;
   r->most = least_of(k->run.n, r->grain + LONG_SEGMENT + CVL_REDUCE_BLOCK);
   r->parts =
       ranges_of_segments(r->plan) && k->run.n > LONG_SEGMENT && (units > r->grain || r->stages);

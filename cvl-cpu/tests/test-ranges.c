@@ -81,6 +81,15 @@ static const struct row rows[] = {
      4,
      7,
      NOTHING},
+    {DEFINITION("$0 : FLOAT, $1 : BOOL, $2 : INT, $3 : SEGDES",
+                "$4 = (* FLOAT @ $0 $0) $5 = (+_SCAN FLOAT @ $4 $3) $6 = (B_TO_I @ $1) "
+                "$7 = (+_SCAN INT @ $6 $3) $8 = (MAX_SCAN INT @ (* INT @ $2 $6) $3) "
+                "$9 $10 = (PACK FLOAT @ $4 $1 $3) $11 = (MAX_REDUCE FLOAT @ $4 $3) "
+                "-> $5 $4 $8 $7 $9 $10 $11"),
+     {REALS, BITS, NUMBERS, WHOLE},
+     4,
+     7,
+     NOTHING},
     {DEFINITION("$0 : INT, $1 : INT, $2 : BOOL, $3 : SEGDES",
                 "$4 = (/ INT @ $1 $0) $5 $6 = (PACK INT @ $4 $2 $3) $7 = (* INT @ $1 $1) "
                 "-> $7 $5 $6"),

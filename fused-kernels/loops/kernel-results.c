@@ -104,12 +104,13 @@ void take_block(const struct kernel_text *x, const char *type, const char *name,
 /* The totals of blocks. */
 static void take_totals(const struct kernel_text *x, uint32_t k) {
   const uint32_t result = x->k->statements[k].output;
-  const char *const template = !x->range ? "$w one$0, *b$0 = &one$0;\n"
-                                           "if (n > BLOCK) {\n"
-                                           "b$0 = native_take(r, n / BLOCK + 1, sizeof *b$0);\n"
-                                           "if (!b$0) return 0;\n"
-                                           "}\n"
-                               : "$w *const b$0 = call->part ? r$1 : call->totals[$2];\n";
+  const char *const template = !x->range
+                                   ? "$w one$0, *b$0 = &one$0;\n"
+                                     "if (n > BLOCK) {\n"
+                                     "b$0 = native_take(r, n / BLOCK + 1, sizeof *b$0);\n"
+                                     "if (!b$0) return 0;\n"
+                                     "}\n"
+                                   : "$w *const b$0 = call->part ? r$1 : call->totals[$2];\n";
   put_with(x->out, statement_type(&x->k->statements[k]), template, k, result,
            output_number(x, output_of(x, result)));
 }
@@ -223,24 +224,45 @@ const struct kernel_printers reduce_printers = {.before = begin_reduction,
                                                 .after_block = end_block_reduction,
                                                 .after_segment = end_segment_reduction};
 
+/* Other scans are those of what has been written, by whoever calls if it is a range. */
+static bool scans_at_once(const struct kernel_text *x, const struct kernel_statement *s) {
+  return row_of(s)->exact && !(x->range && s->type == SUPEROP_FLOAT);
+}
+
 static void begin_segment_scan(const struct kernel_text *x, uint32_t k) {
-  if (row_of(&x->k->statements[k])->exact) declare_accumulated(x, k);
+  const struct kernel_statement *s = &x->k->statements[k];
+  if (!scans_at_once(x, s)) return;
+  declare_accumulated(x, k);
+  if (x->range)
+    put(x->out,
+        "if (call->part && !call->begins) memcpy(&a$0, &call->states[$1], sizeof a$0);\n", k,
+        output_number(x, output_of(x, s->output)));
 }
 
 static void print_scan(const struct kernel_text *x, uint32_t k) {
   const struct kernel_statement *s = &x->k->statements[k];
-  if (!row_of(s)->exact) {
+  if (!scans_at_once(x, s)) {
     put(x->out, "r$0[i] = v$1;\n", s->output, s->operands[0]);
     return;
   }
-  put(x->out, "r$0[i] = i == begin ? ", s->output);
-  put_identity(x, s);
-  put(x->out, " : a$0;\n", k);
+  if (x->range) { /* what a block is filled with is the identity of INTs and BOOLs */
+    put(x->out, "r$0[i] = a$1;\n", s->output, k);
+  } else {
+    put(x->out, "r$0[i] = i == begin ? ", s->output);
+    put_identity(x, s);
+    put(x->out, " : a$0;\n", k);
+  }
   accumulate(x, k);
 }
 
 static void end_segment_scan(const struct kernel_text *x, uint32_t k) {
   const struct kernel_statement *s = &x->k->statements[k];
+  if (x->range) {
+    if (scans_at_once(x, s))
+      put(x->out, "if (call->part) memcpy(&call->states[$1], &a$0, sizeof a$0);\n", k,
+          output_number(x, output_of(x, s->output)));
+    return;
+  }
   if (row_of(s)->exact) return;
   fputs("if (!native_scan_", x->out);
   emit_combination_name(row_of(s), x->out);

@@ -14,7 +14,8 @@ static bool range_does(const struct superop *op, const struct superop_node *node
   if (node->role == ROLE_REDUCE) return range_makes(op, node->result);
   if (node->role == ROLE_PACK)
     return range_makes(op, node->result) || range_makes(op, node->result + 1);
-  return node->role != ROLE_SCAN && node->role != ROLE_SCATTER;
+  if (node->role == ROLE_SCAN) return range_makes(op, node->result);
+  return node->role != ROLE_SCATTER;
 }
 
 void kernel_range_find_strides(const struct superop *op, bool *strides) {

@@ -35,14 +35,19 @@ struct kernel_range {
   /* Of every parameter: a descriptor whose segments go across those of the range: that of the
    * first position, or one before. */
   const uint64_t *segments;
-  /* Of every output: what the range has of it. Of the reduction of a part: the totals of its
-   * blocks; of others there is room for those in `totals`. */
+  /* Of every output: what the range has of it. Of a scan of FLOATs the elements go there. Of
+   * the reduction of a part: the totals of its blocks; of others there is room for those in
+   * `totals`. */
   void *const *results;
   void *const *totals;
   /* Of every output of a pack: how many elements the range's results have. What it keeps is
    * appended to them, and counted. Of a descriptor that is kept: the results are where the
    * segments of the range begin, and where each ends is written there. */
   uint64_t *kept;
+  /* Of every output of a scan of INTs or BOOLs, of a part: in its first bytes what comes before
+   * it; the part is added to that. If it begins, nothing comes before it. */
+  uint64_t *states;
+  _Bool begins;
 };
 
 #endif

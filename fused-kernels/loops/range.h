@@ -13,8 +13,8 @@
 
 typedef _Bool kernel_range_function(const struct kernel_range *);
 
-/* Whether a superoperator may have such a function: it has no loops and combinations, and its
- * only consumers are reductions and packs. */
+/* Whether a superoperator may have such a function: it has no loops and combinations, and does
+ * not scatter. */
 bool kernel_range_fits(const struct superop *);
 
 /* Marks, of every parameter, whether INDEXes take their strides from it. Where these are all 1
