@@ -2,8 +2,7 @@
  * loop that compilers vectorise. Division is not vectorised, as in all kernels. Sine, cosine
  * and tangent are first computed by their vector forms; if an argument was large, all are
  * computed again. For ASSERTs the loop only finds out whether any flag was false; then a second
- * loop finds out which. The last stage has a second function, whose loop passes its values to
- * the reductions.
+ * loop finds out which.
  */
 #include "cvl/trees.h"
 #include "fused-kernels/emit-expression.h"
@@ -14,7 +13,6 @@ struct block {
   const struct fused_functions *plan;
   struct widths widths;
   uint32_t stage;
-  bool folds; /* reductions take their elements as they are computed */
   FILE *out;
 };
 
@@ -28,7 +26,7 @@ static int float_bits(const struct block *b) {
 
 /* Whether the stage needs the elements of value v. */
 static bool is_needed(const struct block *b, uint32_t v) {
-  return fused_stage_reads(b->plan, b->stage, b->folds, v);
+  return fused_schedule_reads(&b->plan->schedule, b->stage, v);
 }
 
 /* Whether it does and does not compute them. */
@@ -36,22 +34,8 @@ static bool emit_block_is_read(const struct block *b, uint32_t v) {
   return is_needed(b, v) && !fused_schedule_computes(&b->plan->schedule, b->stage, v);
 }
 
-/* Whether value v of the stage is written: not if reductions that read it here are its only
- * uses.
- */
 static bool is_written(const struct block *b, uint32_t v) {
-  const struct fused_schedule *s = &b->plan->schedule;
-  if (!b->folds || !s->written[v]) return s->written[v];
-  if (b->op->last_use[v] == b->op->node_count) return true; /* an output */
-  for (uint32_t k = 0; k < b->op->node_count; k++) {
-    const struct superop_node *node = &b->op->nodes[k];
-    if (node->role == ROLE_REDUCE || is_in_stage(b, k) || fused_schedule_is_cold(s, k))
-      continue;
-    for (unsigned i = 0; i < node->operand_count; i++) {
-      if (node->operands[i] == v) return true;
-    }
-  }
-  return false;
+  return b->plan->schedule.written[v];
 }
 
 /* Whether something is looked for again where it was wrong: flags of ASSERTs, indices. */
@@ -234,9 +218,8 @@ static void assignment(const struct block *b, uint32_t k, enum pass pass) {
   fputs(");\n", b->out);
 }
 
-/* Writes the body of the loop, for position i, with the partial results of the reductions in
- * lane `lane`. */
-static void emit_block_body(const struct block *b, enum pass pass, const char *lane) {
+/* Writes the body of the loop, for position i. */
+static void emit_block_body(const struct block *b, enum pass pass) {
   for (uint32_t v = 0; v < b->op->value_count; v++) {
     if (emit_block_is_read(b, v) && emit_spread_constant(b->op, v) == NULL) {
       fprintf(b->out, "    const %s v%u = in%u[i];\n", emit_type_of(b->op, b->widths, v), v, v);
@@ -249,20 +232,8 @@ static void emit_block_body(const struct block *b, enum pass pass, const char *l
     if (b->op->nodes[k].result_count == 0) continue;
     if (is_written(b, v))
       fprintf(b->out, "    out%u[i] = v%u;\n", v, v);
-    else if (b->folds || !is_needed(b, v))
+    else if (!is_needed(b, v))
       fprintf(b->out, "    (void)v%u;\n", v);
-  }
-  for (uint32_t k = 0; k < b->op->node_count && lane != NULL; k++) {
-    const struct superop_node *node = &b->op->nodes[k];
-    if (node->role != ROLE_REDUCE) continue;
-    char so_far[32], next[16];
-    snprintf(so_far, sizeof so_far, "lane%u[%s]", k, lane);
-    snprintf(next, sizeof next, "v%u", node->operands[0]);
-    fprintf(b->out, "    %s = (%s)(", so_far,
-            emit_type_of(b->op, b->widths, node->operands[0]));
-    emit_expression(emit_combination(node)->expression, 2, (const char *const[]){so_far, next},
-                    b->out);
-    fputs(");\n", b->out);
   }
 }
 
@@ -275,80 +246,8 @@ static void emit_block_loop(const struct block *b, enum pass pass, const char *c
           condition);
   if (pass != PASS_FLAGS) fputs("    if (ahead) tile_prefetch(ahead, row, end);\n", b->out);
   fputs(EMIT_IVDEP "  for (uint64_t i = row; i < end; i++) {\n", b->out);
-  emit_block_body(b, pass, NULL);
+  emit_block_body(b, pass);
   fputs("  }\n  }\n", b->out);
-}
-
-static bool emit_block_is_reduction(const struct block *b, uint32_t k) {
-  return b->op->nodes[k].role == ROLE_REDUCE;
-}
-
-/* Initialises the lanes of all reductions, or loads those of the caller. */
-static void take_lanes(const struct block *b) {
-  for (uint32_t k = 0, number = 0; k < b->op->node_count; k++) {
-    if (!emit_block_is_reduction(b, k)) continue;
-    const struct superop_node *node = &b->op->nodes[k];
-    const char *type = emit_type_of(b->op, b->widths, node->operands[0]);
-    fprintf(b->out,
-            "    %s lane%u[LANES];\n"
-            "    if (begin) {\n"
-            "      for (unsigned j = 0; j < LANES; j++) lane%u[j] = (%s)(%s);\n"
-            "    } else {\n"
-            "      memcpy(lane%u, lanes[%u], sizeof lane%u);\n"
-            "    }\n",
-            type, k, k, type, emit_combination(node)->pad, k, number, k);
-    number++;
-  }
-}
-
-/* Stores the lanes for the caller, or combines them to the total of the block. */
-static void give_lanes(const struct block *b) {
-  for (uint32_t k = 0, number = 0; k < b->op->node_count; k++) {
-    if (!emit_block_is_reduction(b, k)) continue;
-    const struct superop_node *node = &b->op->nodes[k];
-    const char *type = emit_type_of(b->op, b->widths, node->operands[0]);
-    fprintf(b->out, "  if (totals) {\n");
-    for (unsigned half = CVL_REDUCE_LANES / 2; half > 0; half /= 2) {
-      char low[32], high[32];
-      snprintf(low, sizeof low, "lane%u[j]", k);
-      snprintf(high, sizeof high, "lane%u[j + %u]", k, half);
-      fprintf(b->out, "    for (unsigned j = 0; j < %u; j++) %s = (%s)(", half, low, type);
-      emit_expression(emit_combination(node)->expression, 2, (const char *const[]){low, high},
-                      b->out);
-      fputs(");\n", b->out);
-    }
-    fprintf(b->out,
-            "    ((%s *)(void *)totals[%u])[block] = lane%u[0];\n"
-            "  } else {\n"
-            "    memcpy(lanes[%u], lane%u, sizeof lane%u);\n"
-            "  }\n",
-            type, number, k, number, k, k);
-    number++;
-  }
-}
-
-/* Writes the positions row by row, for reductions. Rows that are not whole are computed one by
- * one: the last row of the block, and rows in which the caller's run of positions begins or
- * ends. */
-static void emit_block_rows(const struct block *b) {
-  take_lanes(b);
-  fputs(
-      "  for (uint64_t row = 0; row < n;) {\n"
-      "    const uint64_t lane = (lead + row) % LANES, whole = lane ? 0 : (n - row) / LANES;\n"
-      "    for (const uint64_t end = row + whole * LANES; row < end; row += LANES) {\n"
-      "    if (ahead) tile_prefetch(ahead, row, row + LANES);\n",
-      b->out);
-  fputs(EMIT_IVDEP "    for (uint64_t j = 0; j < LANES; j++) {\n"
-                   "      const uint64_t i = row + j;\n",
-        b->out);
-  emit_block_body(b, PASS_WHOLE, "j");
-  fputs("    }\n    }\n"
-        "    const uint64_t end = n - row < LANES - lane ? n : row + LANES - lane;\n"
-        "    for (uint64_t i = row; i < end; i++) {\n",
-        b->out);
-  emit_block_body(b, PASS_WHOLE, "(lead + i) % LANES");
-  fputs("    }\n    row = end;\n  }\n", b->out);
-  give_lanes(b);
 }
 
 static void emit_block_emit(const struct block *b, const char *name) {
@@ -358,18 +257,12 @@ static void emit_block_emit(const struct block *b, const char *name) {
   fprintf(out, "/* Of %s: stage %u. */\n", fused_formula(op, formula, sizeof formula),
           b->stage);
   for (int declared = 0; declared < 2; declared++) {
-    fprintf(
-        out,
-        "void %s(uint64_t n, const void *const *in, void *const *out, uint64_t *fault,\n"
-        "    const struct tile_ahead *ahead%s)%s",
-        name,
-        b->folds
-            ? ", void *const *lanes, _Bool begin,\n    char *const *totals, uint64_t block, "
-              "uint64_t lead"
-            : "",
-        declared ? " {\n" : ";\n");
+    fprintf(out,
+            "void %s(uint64_t n, const void *const *in, void *const *out, uint64_t *fault,\n"
+            "    const struct tile_ahead *ahead)%s",
+            name, declared ? " {\n" : ";\n");
   }
-  fprintf(out, "  enum { LANES = %d, ROW = 128 };\n", CVL_REDUCE_LANES);
+  fputs("  enum { ROW = 128 };\n", out);
   declarations(b);
   fputs("  (void)in, (void)out, (void)fault, (void)ahead;\n", out);
   for (uint32_t k = 0; k < op->node_count; k++) {
@@ -380,12 +273,8 @@ static void emit_block_emit(const struct block *b, const char *name) {
   bool twice = has_reduced(b), asserts = has_asserts(b);
   if (twice) fprintf(out, "  uint%d_t far = 0;\n", float_bits(b));
   if (asserts) fputs("  uint64_t wrong = 0;\n", out);
-  if (b->folds) {
-    emit_block_rows(b);
-  } else {
-    emit_block_loop(b, twice ? PASS_NEAR : PASS_WHOLE, "");
-    if (twice) emit_block_loop(b, PASS_WHOLE, "far != 0 && ");
-  }
+  emit_block_loop(b, twice ? PASS_NEAR : PASS_WHOLE, "");
+  if (twice) emit_block_loop(b, PASS_WHOLE, "far != 0 && ");
   if (asserts) emit_block_loop(b, PASS_FLAGS, "wrong != 0 && ");
   for (uint32_t k = 0; k < op->node_count; k++) {
     if (is_in_stage(b, k) && op->nodes[k].checked) {
@@ -397,13 +286,7 @@ static void emit_block_emit(const struct block *b, const char *name) {
 
 void fused_emit_block(const struct fused_functions *f, struct widths widths, uint32_t stage,
                       const char *name, FILE *out) {
-  const struct block b = {f->schedule.op, f, widths, stage, false, out};
-  emit_block_emit(&b, name);
-}
-
-void fused_emit_fold(const struct fused_functions *f, struct widths widths, const char *name,
-                     FILE *out) {
-  const struct block b = {f->schedule.op, f, widths, f->schedule.stage_count - 1, true, out};
+  const struct block b = {f->schedule.op, f, widths, stage, out};
   emit_block_emit(&b, name);
 }
 

@@ -28,12 +28,6 @@ bool fused_functions_differ(const struct superop *op) {
   return false;
 }
 
-bool fused_may_scan(const struct superop *op, uint32_t k) {
-  if (op->nodes[k].role != ROLE_SCAN) return false;
-  const struct combine_row *row = emit_combination(&op->nodes[k]);
-  return row->exact && row->klass != CLASS_FLOAT;
-}
-
 /* Returns whether a function may execute the scatters: no result of one is an operand. */
 static bool fused_may_scatter(const struct superop *op) {
   bool some = false;
@@ -83,25 +77,6 @@ static bool emit_functions_is_worth_it(const struct superop *op, uint32_t stage_
   return stage_count > 0 || packs || superop_has_loops(op) || superop_has_combinations(op);
 }
 
-/* Whether the last stage can pass its values to reductions as it computes them: the operands of
- * all reductions are available by then, at least one is of that stage, and none is computed in
- * two passes. */
-static bool folds(const struct fused_schedule *s) {
-  bool computed = false;
-  if (s->stage_count == 0) return false;
-  for (uint32_t k = 0; k < s->op->node_count; k++) {
-    const struct superop_node *node = &s->op->nodes[k];
-    if (fused_schedule_executes(s, s->stage_count - 1, k) && emit_in_two_passes(node))
-      return false;
-    if (node->role != ROLE_REDUCE) continue;
-    const uint32_t from = s->definitions[node->operands[0]];
-    if (from == SUPEROP_NONE) continue;
-    if (s->tasks[from] != TASK_INSIDE && s->stages[from] >= s->stage_count) return false;
-    computed |= fused_schedule_executes(s, s->stage_count - 1, from);
-  }
-  return computed;
-}
-
 bool fused_functions_plan(struct arena *arena, const struct superop *op, bool flat,
                           struct fused_functions *f) {
   const struct fused_target target = {.inside = 1U << STEP_MAP | 1U << STEP_GATHER_BY_DATA |
@@ -111,7 +86,6 @@ bool fused_functions_plan(struct arena *arena, const struct superop *op, bool fl
   *f = (struct fused_functions){.op = op, .flat = flat};
   if (!fused_schedule_make(arena, op, target, &f->schedule)) return false;
   if (!emit_functions_is_worth_it(op, f->schedule.stage_count)) return false;
-  f->folds = folds(&f->schedule);
   f->scatters = flat && fused_may_scatter(op);
   number_bounds(arena, op, f);
   return true;
@@ -129,10 +103,16 @@ bool fused_ranges_plan(struct arena *arena, const struct superop *op, const bool
 
 /* ---- what the plan leaves ---- */
 
+/* The function for ranges does scans that have the same bits in any order. */
+static bool leaves_scan(const struct fused_functions *f, uint32_t k) {
+  const struct combine_row *row = emit_combination(&f->op->nodes[k]);
+  return !kernel_range_fits(f->op) || !row->exact || row->klass == CLASS_FLOAT;
+}
+
 static bool leaves(const struct fused_functions *f, uint32_t k) {
-  const uint8_t role = f->schedule.op->nodes[k].role;
-  return (role == ROLE_SCAN && !fused_may_scan(f->schedule.op, k)) ||
-         (role == ROLE_SCATTER && !f->scatters) || role == ROLE_COMBINE_SCATTER;
+  const uint8_t role = f->op->nodes[k].role;
+  return (role == ROLE_SCAN && leaves_scan(f, k)) || (role == ROLE_SCATTER && !f->scatters) ||
+         role == ROLE_COMBINE_SCATTER;
 }
 
 /* The nodes of a role that are left, at the end of a list. */
@@ -165,7 +145,7 @@ const char *fused_functions_leave(struct arena *arena, const struct superop *op,
 static void emit_tiles(const struct fused_functions *f, struct widths widths,
                        const char *prefix, FILE *out) {
   const struct superop *op = f->schedule.op;
-  char name[FUSED_NAME_MAX], block[FUSED_NAME_MAX], fold[FUSED_NAME_MAX];
+  char name[FUSED_NAME_MAX], block[FUSED_NAME_MAX];
   for (uint32_t s = 0; s < f->schedule.stage_count; s++) {
     snprintf(name, sizeof name, "%sblock%u", prefix, s);
     fused_emit_block(f, widths, s, name, out);
@@ -173,16 +153,12 @@ static void emit_tiles(const struct fused_functions *f, struct widths widths,
   for (uint32_t n = 0; n < op->node_count; n++) {
     snprintf(name, sizeof name, "%sloop%u", prefix, n);
     if (fused_begins_loop(op, n)) fused_emit_loop(op, n, widths, name, out);
-    snprintf(name, sizeof name, "%sscan%u", prefix, n);
-    if (fused_may_scan(op, n)) fused_emit_scan(op, n, widths, name, out);
     snprintf(name, sizeof name, "%scombine%u", prefix, n);
     if (fused_begins_combination(op, n)) fused_emit_combination(op, n, widths, name, out);
   }
   snprintf(name, sizeof name, "%stile", prefix);
   snprintf(block, sizeof block, "%sblock", prefix);
-  snprintf(fold, sizeof fold, "%sfold", prefix);
-  if (f->folds) fused_emit_fold(f, widths, fold, out);
-  fused_emit_tile(f, widths, name, block, fold, out);
+  fused_emit_tile(f, widths, name, block, out);
 }
 
 void fused_emit_named(struct arena *arena, const struct fused_functions *f,

@@ -1,6 +1,6 @@
 /* emit-tile.c - the function that executes a tile, strip by strip: what spreads, counts and
  * gathers fills buffers, then the function of a stage runs, and so on; last come packs, which
- * append what they keep, scans and scatters. Whatever depends on the segments of a position is
+ * append what they keep, and scatters. Whatever depends on the segments of a position is
  * a walk over them, written here around the functions of tile-functions.h.
  */
 #include "cvl/trees.h"
@@ -10,7 +10,7 @@ struct tile_text {
   const struct superop *op;
   const struct fused_functions *functions;
   struct widths widths;
-  const char *name, *block, *fold;
+  const char *name, *block;
   FILE *out;
 };
 
@@ -55,12 +55,11 @@ bool fused_tile_walks(const struct fused_functions *f, uint32_t k) {
 
 /* in[v] and out[v] for a stage. */
 static void print_operands(const struct tile_text *t, uint32_t stage) {
-  const bool folds = fused_stage_folds(t->functions, stage);
   for (uint32_t v = 0; v < t->op->value_count; v++) {
     if (fused_schedule_computes(schedule(t), stage, v)) {
       if (!schedule(t)->written[v]) continue;
       fprintf(t->out, "    out[%u] = ", v);
-    } else if (fused_stage_reads(t->functions, stage, folds, v) &&
+    } else if (fused_schedule_reads(schedule(t), stage, v) &&
                emit_spread_constant(t->op, v) == NULL) {
       fprintf(t->out, "    in[%u] = ", v);
     } else {
@@ -183,21 +182,9 @@ static void prepare_stage(const struct tile_text *t, uint32_t stage) {
 }
 
 static void call_stage(const struct tile_text *t, uint32_t stage) {
-  const bool folds = fused_stage_folds(t->functions, stage);
   const bool last = stage + 1 == schedule(t)->stage_count;
-  const char *arguments =
-      last ? "(m, in, out, fault, t->ahead ? &ahead : 0" : "(m, in, out, fault, 0";
-  if (folds) {
-    fprintf(t->out,
-            "    if (folds) {\n"
-            "      %s%s, t->lanes, begins, ends ? t->totals : 0,\n"
-            "          at / BLOCK, t->lead + at);\n"
-            "    } else {\n"
-            "      %s%u%s);\n    }\n",
-            t->fold, arguments, t->block, stage, arguments);
-  } else {
-    fprintf(t->out, "    %s%u%s);\n", t->block, stage, arguments);
-  }
+  fprintf(t->out, "    %s%u(m, in, out, fault, %s);\n", t->block, stage,
+          last ? "t->ahead ? &ahead : 0" : "0");
 }
 
 static void report_stage(const struct tile_text *t, uint32_t stage) {
@@ -217,12 +204,10 @@ static void print_stage(const struct tile_text *t, uint32_t stage) {
       print_node(t, k);
   }
   if (stage >= schedule(t)->stage_count) return;
-  fprintf(t->out, "    if (!t->skipped[%u]) {\n", stage);
   prepare_stage(t, stage);
   print_operands(t, stage);
   call_stage(t, stage);
   report_stage(t, stage);
-  fputs("    }\n", t->out);
 }
 
 /* ---- packs ---- */
@@ -250,65 +235,6 @@ static void print_packs(const struct tile_text *t) {
   for (uint32_t k = 0; k < t->op->node_count; k++) {
     if (t->op->nodes[k].role == ROLE_PACK) print_pack(t, k, number++);
   }
-}
-
-/* ---- scans ---- */
-
-/* The function of a scan for a strip. */
-static void define_scan(const struct tile_text *t, uint32_t k) {
-  const struct superop_node *node = &t->op->nodes[k];
-  const struct combine_row *row = emit_combination(node);
-  const char *type = emit_type_of(t->op, t->widths, node->operands[0]);
-  fprintf(t->out,
-          "static APART void %s_scan%u(struct tile_scan *s, uint64_t p, uint64_t last,\n"
-          "    const %s *x) {\n"
-          "  %s so_far, *to = (%s *)(void *)s->out + (p - s->from);\n"
-          "  memcpy(&so_far, &s->state, sizeof so_far);\n"
-          "  if (s->fresh) so_far = (%s)(%s);\n"
-          "  s->fresh = 0;\n"
-          "  while (p < last) {\n"
-          "    const uint64_t end = tile_end(&s->near, p, last);\n"
-          "    if (p == tile_start(&s->near, s->near.segment)) so_far = (%s)(%s);\n"
-          "    for (; p < end; p++) {\n"
-          "      const %s next = *x++;\n"
-          "      *to++ = so_far;\n"
-          "      so_far = (%s)(",
-          t->name, k, type, type, type, type, row->identity, type, row->identity, type, type);
-  emit_expression(row->expression, 2, (const char *const[]){"so_far", "next"}, t->out);
-  fputs(");\n    }\n  }\n  memcpy(&s->state, &so_far, sizeof so_far);\n}\n\n", t->out);
-}
-
-static void print_scan(const struct tile_text *t, uint32_t k, uint32_t number) {
-  fprintf(t->out, "    %s_scan%u(&t->scans[%u], first + at, last, ", t->name, k, number);
-  print_data(t, t->op->nodes[k].operands[0]);
-  fputs(");\n", t->out);
-}
-
-static void print_scans(const struct tile_text *t) {
-  uint32_t number = 0;
-  for (uint32_t k = 0; k < t->op->node_count; k++) {
-    if (t->op->nodes[k].role != ROLE_SCAN) continue;
-    if (fused_may_scan(t->op, k)) print_scan(t, k, number);
-    number++;
-  }
-}
-
-void fused_emit_scan(const struct superop *op, uint32_t k, struct widths widths,
-                     const char *name, FILE *out) {
-  const struct superop_node *node = &op->nodes[k];
-  const char *type = emit_type_of(op, widths, node->result);
-  for (int declared = 0; declared < 2; declared++) {
-    fprintf(out, "void %s(const void *before, const void *x, uint64_t n, void *out)%s", name,
-            declared ? " {\n" : ";\n");
-  }
-  fprintf(
-      out,
-      "  const %s first = *(const %s *)before, *from = x;\n  %s *to = out;\n" EMIT_IVDEP
-      "  for (uint64_t i = 0; i < n; i++) {\n    const %s next = from[i];\n    to[i] = (%s)(",
-      type, type, type, type, type);
-  emit_expression(emit_combination(node)->expression, 2, (const char *const[]){"first", "next"},
-                  out);
-  fputs(");\n  }\n}\n\n", out);
 }
 
 /* ---- scatters ---- */
@@ -391,44 +317,37 @@ static void print_scatters(const struct tile_text *t) {
 
 static void print_beginning(const struct tile_text *t) {
   for (int declared = 0; declared < 2; declared++) {
-    fprintf(t->out, "%svoid %s(struct tile *t, uint64_t first, uint64_t n, int folds)%s",
+    fprintf(t->out, "%svoid %s(struct tile *t, uint64_t first, uint64_t n)%s",
             declared ? "" : "SELDOM ", t->name, declared ? " {\n" : ";\n");
   }
   fprintf(t->out,
-          "  enum { BLOCK = %d };\n"
           "  const void *in[%u];\n"
           "  void *out[%u];\n"
           "  uint64_t fault[%u];\n"
-          "  (void)in, (void)out, (void)fault, (void)folds;\n"
+          "  (void)in, (void)out, (void)fault;\n"
           "  for (uint64_t at = 0, m; at < n; at += m) {\n"
-          "    const uint64_t left = folds ? BLOCK - at %% BLOCK : n;\n"
-          "    m = n - at < left ? n - at : left;\n"
-          "    if (m > t->strip) m = t->strip;\n"
+          "    m = n - at < t->strip ? n - at : t->strip;\n"
           "    const uint64_t last = first + at + m;\n"
-          "    const int begins = t->begins && at %% BLOCK == 0;\n"
-          "    const int ends = t->ends && ((at + m) %% BLOCK == 0 || at + m == n);\n"
           "    const struct tile_ahead ahead = {t->streams, t->stream_count, first + at, "
           "t->ahead};\n"
-          "    (void)last, (void)begins, (void)ends, (void)ahead;\n",
-          CVL_REDUCE_BLOCK, t->op->value_count, t->op->value_count + 1, t->op->node_count + 1);
+          "    (void)last, (void)ahead;\n",
+          t->op->value_count, t->op->value_count + 1, t->op->node_count + 1);
 }
 
 void fused_emit_tile(const struct fused_functions *f, struct widths widths, const char *name,
-                     const char *block, const char *fold, FILE *out) {
+                     const char *block, FILE *out) {
   const struct superop *op = f->schedule.op;
-  const struct tile_text t = {op, f, widths, name, block, fold, out};
+  const struct tile_text t = {op, f, widths, name, block, out};
   uint32_t stages = f->schedule.stage_count;
   for (uint32_t k = 0; k < op->node_count; k++) {
     if (f->schedule.stages[k] > stages) stages = f->schedule.stages[k];
   }
   for (uint32_t k = 0; k < op->node_count; k++) {
-    if (fused_may_scan(op, k)) define_scan(&t, k);
     if (f->scatters && op->nodes[k].role == ROLE_SCATTER) define_scatter(&t, k);
   }
   print_beginning(&t);
   for (uint32_t s = 0; s <= stages; s++) print_stage(&t, s);
   print_packs(&t);
-  print_scans(&t);
   print_scatters(&t);
   fputs("    if (t->done) t->done(t->with, first + at, m);\n  }\n}\n\n", out);
 }

@@ -20,10 +20,6 @@ void fused_emit_cuda(struct arena *, const struct superop *const *, uint32_t cou
 
 /* ---- the plan of the functions of a superoperator ---- */
 
-/* Whether the function of a tile (tile.h) executes a scan: every order gives the same bits, and
- * the identity changes nothing. */
-bool fused_may_scan(const struct superop *, uint32_t node);
-
 /* The functions of stages execute maps, ASSERTs and gathers by data; of one segment also
  * INDEXes that they read. All else is executed apart: a map whose operands are parameters, or
  * spreads, progressions or gathers of them, is of stage 0; one that needs the result of a
@@ -36,7 +32,6 @@ struct fused_functions {
   struct kernel_range_plan range;
   struct fused_schedule schedule;
   bool flat;     /* all INDEXes, gathers by data and scatters are of one segment */
-  bool folds;    /* there is a function for the last stage with reductions */
   bool scatters; /* it may execute them */
   /* Gathers that need bounds (tile.h): those between the same descriptors have the same number.
    */
@@ -61,18 +56,6 @@ void fused_flat_operands(const struct superop *, uint32_t node, uint32_t of[2]);
 const char *fused_functions_leave(struct arena *, const struct superop *, bool flat,
                                   bool *compiled);
 
-/* Whether the function of a stage, or the one with reductions if `folds`, reads the elements of
- * a value. */
-static inline bool fused_stage_reads(const struct fused_functions *f, uint32_t stage,
-                                     bool folds, uint32_t value) {
-  return fused_schedule_reads(&f->schedule, stage, value) ||
-         (folds && fused_is_reduced(f->schedule.op, value));
-}
-/* Whether it is the last one, with reductions if they fold. */
-static inline bool fused_stage_folds(const struct fused_functions *f, uint32_t stage) {
-  return f->folds && stage + 1 == f->schedule.stage_count;
-}
-
 /* ---- the functions of stages ---- */
 
 /* Writes the beginning of every file with functions for blocks: includes, the structs of
@@ -96,21 +79,6 @@ void fused_emit_block_prelude(struct widths, FILE *);
  * it says is prefetched meanwhile. */
 void fused_emit_block(const struct fused_functions *, struct widths, uint32_t stage,
                       const char *name, FILE *);
-
-/* If the plan folds, writes the function of the last stage for a block of the reproducible
- * tree,
- *
- *     void NAME(uint64_t n, const void *const *in, void *const *out, uint64_t *fault,
- *               const struct tile_ahead *ahead, void *const *lanes, _Bool begin,
- *               char *const *totals, uint64_t block, uint64_t lead)
- *
- * which does what that of fused_emit_block does. But results whose only uses are reductions are
- * not written; they are combined, element i of a block into lane i mod 32 of the tree
- * (trees.h). lanes[r] has the 32 lanes of the r-th reduction, which `begin` initialises; `lead`
- * positions of the block, or as many modulo 32, were in earlier calls. The last call has
- * `totals`: totals[r][block] gets the total. in[v] also has the operands of reductions that the
- * stage does not compute. */
-void fused_emit_fold(const struct fused_functions *, struct widths, const char *name, FILE *);
 
 /* Writes the function of the loop whose first node is `first`,
  *
@@ -158,26 +126,17 @@ bool fused_tile_walks(const struct fused_functions *, uint32_t node);
 
 /* Writes the function
  *
- *     void NAME(struct tile *, uint64_t first, uint64_t n, int folds)
+ *     void NAME(struct tile *, uint64_t first, uint64_t n)
  *
- * of tile.h, which executes all nodes but reductions of short segments, scans, scatters and
- * what reads results of packs: spreads, progressions and gathers are filled into buffers,
- * stages executed by BLOCK0, BLOCK1 ... (`block` followed by the number) and FOLD. It asks the
- * caller for loops, and for nodes that are to be asked for. */
+ * of tile.h, which executes all nodes but reductions, scans, some scatters and what reads
+ * results of packs: spreads, progressions and gathers are filled into buffers, stages executed
+ * by BLOCK0, BLOCK1 ... (`block` followed by the number). It asks the caller for loops. */
 void fused_emit_tile(const struct fused_functions *, struct widths, const char *name,
-                     const char *block, const char *fold, FILE *);
+                     const char *block, FILE *);
 
-/* Writes the function
- *
- *     void NAME(const void *before, const void *x, uint64_t n, void *out)
- *
- * for a scan of a tile's function: out[i] = *before, combined with x[i]; out may be x. */
-void fused_emit_scan(const struct superop *, uint32_t node, struct widths, const char *name,
-                     FILE *);
-
-/* Writes the prelude and the functions `tile`, `scanN` of each scan
- * N that it executes, `loopN` of each loop that begins with node N, `combineN_apply` and so on
- * of each combination; and `blockS` of each stage S, and `fold`, which `tile` calls. */
+/* Writes the prelude and the functions `tile`, `loopN` of each loop that begins with node N,
+ * `combineN_apply` and so on of each combination; and `blockS` of each stage S, which `tile`
+ * calls; or `range`. */
 void fused_emit_functions(struct arena *, const struct fused_functions *, struct widths,
                           FILE *);
 /* Writes the functions without the prelude, with names that begin with `prefix`, so that a file

@@ -58,13 +58,6 @@ bool fused_is_consumer(const struct superop_node *node) {
          node->role == ROLE_SCATTER || fused_is_tree(node);
 }
 
-bool fused_is_reduced(const struct superop *op, uint32_t value) {
-  for (uint32_t k = 0; k < op->node_count; k++) {
-    if (op->nodes[k].role == ROLE_REDUCE && op->nodes[k].operands[0] == value) return true;
-  }
-  return false;
-}
-
 uint32_t fused_combined(const struct superop *op, const struct superop_node *node) {
   const uint32_t v = node->operands[0];
   return fused_is_tree(node) ? emit_definition(op, v)->operands[0] : v;

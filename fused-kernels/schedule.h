@@ -153,8 +153,6 @@ uint32_t fused_near(const struct superop_node *);
 /* Whether the node is a consumer of a combination; whether it is any consumer. */
 bool fused_is_tree(const struct superop_node *);
 bool fused_is_consumer(const struct superop_node *);
-/* Whether a reduction takes the elements of a value. */
-bool fused_is_reduced(const struct superop *, uint32_t value);
 /* The value whose elements a reduction, or a consumer of a combination, combines. */
 uint32_t fused_combined(const struct superop *, const struct superop_node *);
 

@@ -83,15 +83,6 @@ struct tile_ahead {
   uint64_t count, position, far;
 };
 
-/* A SCAN whose results are the same in any order of its operations. */
-struct tile_scan {
-  char *out; /* its results, of position `from` and those behind it */
-  uint64_t from;
-  uint64_t state; /* in its first bytes: what comes before the next position, in its segment */
-  int fresh;      /* nothing does */
-  struct tile_walk near;
-};
-
 /* A scatter of one segment. */
 struct tile_scatter {
   char *out;          /* NULL: not by this function */
@@ -106,17 +97,11 @@ struct tile {
       *step; /* of every value: bytes from a position to the next; 0: a strip's buffer */
   struct tile_node *nodes; /* of every node */
   struct tile_pack *packs; /* in the order of the nodes; so are these: */
-  struct tile_scan *scans; /* of all SCANs */
   struct tile_scatter *scatters;
-  void *const *lanes;  /* of every reduction: room for CVL_REDUCE_LANES elements */
-  char *const *totals; /* of every reduction: where the totals of blocks go */
-  uint64_t strip;      /* positions of a strip */
+  uint64_t strip; /* positions of a strip */
   const struct tile_stream *streams;
   uint64_t stream_count;
-  uint64_t ahead;         /* positions to prefetch ahead, or 0 */
-  const uint8_t *skipped; /* of every stage */
-  int begins, ends;       /* of a fold: whether the positions begin a block, and end one */
-  uint64_t lead;          /* of a fold: positions of the block before these */
+  uint64_t ahead; /* positions to prefetch ahead, or 0 */
   /* Functions of the caller. `other` executes a node for n positions. `fails` reports a fault.
    * `done` reports that a strip is done, or is NULL. */
   void *with;
@@ -125,9 +110,7 @@ struct tile {
   void (*done)(void *with, uint64_t position, uint64_t n);
 };
 
-/* Executes positions first .. first + n - 1. With `folds` they belong to one segment, and are
- * either whole blocks of the reproducible tree, the last perhaps shorter, whose totals are
- * written to `totals` one by one; or a strip of a block, as `begins` and `ends` say. */
-typedef void tile_function(struct tile *, uint64_t first, uint64_t n, int folds);
+/* Executes positions first .. first + n - 1. */
+typedef void tile_function(struct tile *, uint64_t first, uint64_t n);
 
 #endif

@@ -22,7 +22,6 @@
 #include <string.h>
 
 #include "cvl-cpu/fused/columns.h"
-#include "cvl-cpu/fused/compiled.h"
 #include "cvl-cpu/fused/strip.h"
 #include "cvl-cpu/fused/worker.h"
 #include "fused-kernels/affine-nodes.h"
@@ -93,9 +92,8 @@ static uint32_t find_affine(struct cvl_kernel *k, bool by_columns) {
 }
 
 /* Whether a value can be written from its symbolic form. */
-static bool may_fill(const struct cvl_kernel *k, const struct fused_value *v) {
-  return v->run.storage == IN_STRIP && !v->is_output && !v->consumed &&
-         (!k->run.runs_compiled || fused_compiled_writes(k->compiled, v->node));
+static bool may_fill(const struct fused_value *v) {
+  return v->run.storage == IN_STRIP && !v->is_output && !v->consumed;
 }
 
 /* Backwards: finds the steps that only compute indices of affine gathers, and those that only
@@ -116,9 +114,8 @@ static void find_skipped(struct cvl_kernel *k) {
       continue;
     }
     const bool gather = node->role == ROLE_GATHER && p->analysed && p->run.affine;
-    const bool known = p->analysed && p->run.affine && !gather && !node->checked &&
-                       (!k->run.runs_compiled || fused_compiled_skips(k->compiled, n));
-    p->run.filled = known && v->run.kept && may_fill(k, v);
+    const bool known = p->analysed && p->run.affine && !gather && !node->checked;
+    p->run.filled = known && v->run.kept && may_fill(v);
     p->run.skipped = known && (p->run.filled || !v->run.kept);
     for (unsigned i = 0; i < node->operand_count && !p->run.skipped; i++) {
       if (superop_matters(node, i) && !(gather && i == 1)) {
@@ -142,8 +139,7 @@ static void find_affine_steps(struct cvl_kernel *k) {
     k->run.affine_steps[k->run.affine_step_count++] = n;
     if (v && v->run.storage == IN_STRIP) slots |= UINT64_C(1) << (v->slot % 64);
   }
-  if (k->run.runs_compiled || __builtin_popcountll(slots) <= FUSED_MANY_SLOTS)
-    k->run.strip = FUSED_STRIP;
+  if (__builtin_popcountll(slots) <= FUSED_MANY_SLOTS) k->run.strip = FUSED_STRIP;
 }
 
 /* The length of rows that all segments of the analysis are, or are as long as together; 0:
@@ -204,7 +200,7 @@ static void affine_gather_choose(struct cvl_kernel *k) {
   k->run.has_affine_runs = k->run.by_columns = false;
   k->run.affine_gather_count = k->run.affine_value_count = 0;
   k->run.strip = k->usual_strip;
-  if (k->analysed_count == 0 || k->run.n < 2 * RUN_LEAST) return;
+  if (k->analysed_count == 0 || k->run.n < 2 * RUN_LEAST || k->run.runs_compiled) return;
   k->run.has_affine_runs = find_affine(k, false) > 0;
   k->run.by_columns = !k->run.has_affine_runs && find_affine(k, true) > 0 &&
                       row_length(k) == k->run.segments.equal && fused_columns_suit(k);
@@ -214,10 +210,7 @@ void fused_affine_bind(struct cvl_kernel *k) {
   affine_gather_choose(k);
   if (!k->run.has_affine_runs && !k->run.by_columns) return;
   k->run.row_length = row_length(k);
-  if (k->run.runs_compiled) fused_compiled_skip_all(k->compiled);
-  do {
-    find_skipped(k);
-  } while (k->run.runs_compiled && fused_compiled_keep(k->compiled));
+  find_skipped(k);
   k->run.by_columns &= executes_maps(k);
   if (!k->run.has_affine_runs && !k->run.by_columns) return;
   number_gathers(k);

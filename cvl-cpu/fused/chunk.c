@@ -85,28 +85,15 @@ static void group(struct fused_worker *w, uint64_t k, uint64_t many, uint64_t p,
   pack_tile(w, p, n);
 }
 
-/* How many of the blocks from p on are evaluated at once: several where compiled functions
- * reduce them as they compute them, which *folds says. */
-static uint64_t blocks_at_once(struct fused_worker *w, uint64_t p, uint64_t high, bool *folds) {
-  const struct cvl_kernel *k = w->k;
-  *folds = fused_compiled_folds(k);
-  const uint64_t most = *folds && fused_compiled_folds_many(k) ? FUSED_WHOLE : CVL_REDUCE_BLOCK;
-  return high - p < most ? high - p : most;
-}
-
 /* Evaluates the blocks between positions `low` and `high` of a segment; their totals go to
  * totals[i] for each reduction i. */
 static void chunk_blocks(struct fused_worker *w, uint64_t low, uint64_t high,
                          char *const *totals) {
-  uint64_t n;
-  for (uint64_t p = low; p < high; p += n) {
-    bool folds, good = no_fault(w->k);
-    n = blocks_at_once(w, p, high, &folds);
+  for (uint64_t p = low; p < high; p += CVL_REDUCE_BLOCK) {
+    const uint64_t n = least_of(high - p, CVL_REDUCE_BLOCK);
     const uint64_t block = (p - low) / CVL_REDUCE_BLOCK;
-    w->origin[IN_TILE] = p;
-    good &= folds ? fused_tile_folds(w, p, n, totals, block) : tile(w, p, n);
-    if (!good) continue;
-    for (uint32_t i = 0; i < w->k->reduction_count && !folds; i++) {
+    if (!tile(w, p, n)) continue;
+    for (uint32_t i = 0; i < w->k->reduction_count; i++) {
       const struct fused_reduction *r = &w->k->reductions[i];
       r->row->blocks(fused_at(w, r->v, p), n, totals[i] + block * r->v->bytes);
     }
@@ -204,7 +191,6 @@ static void chunk_find_totals(struct fused_worker *w, const struct segment_range
                               int number) {
   for (uint32_t i = 0; i < w->k->scan_count && range->begin < range->end; i++) {
     const struct fused_scan *s = &w->k->scans[i];
-    if (s->compiled) continue;
     scan_range_totals(s->row, s->v->bytes, range, fused_at(w, s->v, range->begin),
                       window_totals(w, i, number));
   }
@@ -213,7 +199,6 @@ static void chunk_find_totals(struct fused_worker *w, const struct segment_range
 static void use_states(struct fused_worker *w, const struct segment_range *range, int number) {
   for (uint32_t i = 0; i < w->k->scan_count; i++) {
     const struct fused_scan *s = &w->k->scans[i];
-    if (s->compiled) continue;
     scan_range_advance(s->row, range, s->state, window_totals(w, i, number));
   }
 }
@@ -225,7 +210,6 @@ static scan_put *put_of(const struct cvl_kernel *k, const struct fused_scan *s) 
 static void write_range(struct fused_worker *w, const struct segment_range *range, int number) {
   for (uint32_t i = 0; i < w->k->scan_count && range->begin < range->end; i++) {
     const struct fused_scan *s = &w->k->scans[i];
-    if (s->compiled) continue;
     scan_range_write(s->row, s->v->bytes, range, fused_at(w, s->v, range->begin),
                      window_totals(w, i, number), s->out, put_of(w->k, s));
   }
@@ -241,7 +225,6 @@ static void chunk_scan_segments(struct fused_worker *w, uint64_t first, uint64_t
     for (uint64_t i = 0; i <= many; i++) offsets[i] = segment_start(s, first + i) - p;
     for (uint32_t i = 0; i < w->k->scan_count; i++) {
       const struct fused_scan *scan = &w->k->scans[i];
-      if (scan->compiled) continue;
       scan->row->segments(fused_at(w, scan->v, p), offsets, many,
                           scan->out + p * scan->v->bytes, put_of(w->k, scan));
     }
@@ -279,10 +262,11 @@ static struct fused_worker *worker_at(struct cvl_kernel *k, unsigned worker) {
 static void cpu_chunk_begin(struct fused_worker *w, uint64_t position, uint64_t segment) {
   const struct cvl_kernel *k = w->k;
   w->origin[IN_CHUNK] = position;
-  const bool walks = !k->run.runs_compiled || k->run.has_affine_runs;
   w->skipping = false;
-  if (walks && position < k->run.n) fused_walks_at(w, position);
-  if (k->run.runs_compiled) fused_tile_begin(w, position);
+  if (k->run.runs_compiled)
+    fused_tile_begin(w, position);
+  else if (position < k->run.n)
+    fused_walks_at(w, position);
   for (uint32_t i = 0; i < k->pack_count; i++) {
     w->kept[i] = 0;
     w->ranks[i] = walk_from(&k->run.segments, (struct path_coordinate){segment, position});
@@ -330,7 +314,6 @@ void fused_chunk(void *kernel, uint64_t first, uint64_t last, unsigned worker) {
     if (good) use_states(w, &out, 1);
     if (good) fused_combine_advance(w, &in, 0);
     if (good) fused_combine_advance(w, &out, 1);
-    if (good && k->run.runs_compiled) fused_tile_hand_on(w, &in, from.segment == to.segment);
     for (uint32_t i = 0; i < k->pack_count; i++) {
       base[i] = k->packs[i].kept;
       k->packs[i].kept += w->kept[i];
@@ -340,7 +323,6 @@ void fused_chunk(void *kernel, uint64_t first, uint64_t last, unsigned worker) {
       write_range(w, &in, 0);
       chunk_scan_segments(w, from.segment, whole);
       write_range(w, &out, 1);
-      if (k->run.runs_compiled) fused_tile_write_scans(w, &in, low);
       fused_combine_write(w, &in, from.segment - 1, 0);
       fused_combine_scan(w, from.segment, whole);
       fused_combine_write(w, &out, whole, 1);

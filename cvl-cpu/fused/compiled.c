@@ -13,14 +13,6 @@
 #include "cvl-cpu/fused/worker.h"
 #include "fused-kernels/emit.h"
 
-/* One for each stage. */
-struct stage {
-  const uint32_t *written; /* values */
-  uint32_t written_count;
-  bool checks;  /* some node may fail */
-  bool skipped; /* in affine runs of this run */
-};
-
 /* The function that fused_emit_loop writes. */
 typedef bool loop_block(uint64_t n, const void *const *in, void *const *out,
                         bool (*asks)(void *), void *with);
@@ -29,16 +21,13 @@ struct fused_compiled {
   struct cvl_kernel *k;
   struct arena arena;
   struct fused_functions functions;
-  struct stage *stages;
   uint32_t *touched; /* values whose elements the function of tiles may touch */
   uint32_t
       *walking; /* nodes that it executes outside stages, and gathers and INDEXes of these */
   uint32_t touched_count, walking_count;
-  bool folds_many;
   kernel_range_function *range;
   tile_function *tile;
   loop_block **loops;                  /* of the first node of each */
-  fused_scan_function **scans;         /* of each scan that tiles do */
   struct order_compiled *combinations; /* of the first node of each */
   struct compiled_code *code;
   bool loaded, flat;
@@ -49,84 +38,35 @@ bool fused_compiled_does(const struct fused_compiled *f, uint32_t node) {
   return f->functions.schedule.tasks[node] == TASK_INSIDE;
 }
 
-static bool compiled_of_stage(const struct fused_compiled *f, uint32_t node, uint32_t stage) {
-  return fused_schedule_executes(&f->functions.schedule, stage, node);
-}
-
-/* Whether the function of a stage, or a reduction that it passes elements to, reads a value. A
- * DIST of a CONST is a constant of its text. */
+/* Whether the function of a stage reads a value. A DIST of a CONST is a constant of its text.
+ */
 static bool stage_reads(const struct fused_compiled *f, uint32_t stage, uint32_t v) {
   const uint32_t from = f->functions.schedule.definitions[v];
-  return fused_stage_reads(&f->functions, stage, fused_stage_folds(&f->functions, stage), v) &&
+  return fused_schedule_reads(&f->functions.schedule, stage, v) &&
          !(from != SUPEROP_NONE && fused_is_constant(f->k->op, &f->k->op->nodes[from]));
 }
 
-/* Finds what the function of a stage reads and writes, and whether some of its nodes may fail.
- */
-static void compiled_describe(struct fused_compiled *f, uint32_t number) {
-  const struct superop *op = f->k->op;
-  struct stage *s = &f->stages[number];
-  uint32_t *written = arena_alloc(&f->arena, op->node_count * sizeof *written);
-  for (uint32_t n = 0; n < op->node_count; n++) {
-    const struct superop_node *node = &op->nodes[n];
-    if (!compiled_of_stage(f, n, number)) continue;
-    if (node->result_count > 0 && f->functions.schedule.written[node->result]) {
-      written[s->written_count++] = node->result;
-    }
-    s->checks |= node->checked;
-  }
-  for (uint32_t v = 0; v < op->value_count; v++) {
-    if (stage_reads(f, number, v) &&
-        !fused_schedule_computes(&f->functions.schedule, number, v))
+/* Marks the values that the function of a stage reads, and does not compute. */
+static void mark_read(const struct fused_compiled *f, uint32_t stage) {
+  for (uint32_t v = 0; v < f->k->op->value_count; v++) {
+    if (stage_reads(f, stage, v) && !fused_schedule_computes(&f->functions.schedule, stage, v))
       f->k->values[v].read_by_blocks = true;
   }
-  s->written = written;
 }
 
-/* Whether only the last stage and reductions read a value. */
-static bool only_folded(const struct fused_compiled *f, uint32_t v) {
-  const struct superop *op = f->k->op;
-  if (f->k->values[v].is_output) return false;
-  for (uint32_t n = 0; n < op->node_count; n++) {
-    const struct superop_node *node = &op->nodes[n];
-    if (node->role == ROLE_REDUCE ||
-        compiled_of_stage(f, n, f->functions.schedule.stage_count - 1))
-      continue;
-    for (unsigned i = 0; i < node->operand_count; i++) {
-      if (node->operands[i] == v) return false;
-    }
-  }
-  return true;
-}
-
-/* Whether the values that reductions fold are never in a tile's buffer, and nothing else is. */
-static bool folds_many(const struct fused_compiled *f) {
-  const struct cvl_kernel *k = f->k;
-  if (fused_hands_on(k) || k->combination_count > 0) return false;
-  for (uint32_t v = k->op->param_count; v < k->op->value_count; v++) {
-    const struct fused_value *value = &k->values[v];
-    if (value->compiled_buffer != IN_TILE) continue;
-    const bool last = compiled_of_stage(f, value->node, f->functions.schedule.stage_count - 1);
-    if (!last || !only_folded(f, v)) return false;
-  }
-  return true;
-}
-
-/* Whether reductions, combinations or other scans read a value tile by tile, or chunk by chunk.
- */
+/* Whether reductions, combinations or scans read a value tile by tile, or chunk by chunk. */
 static uint8_t buffer_of(const struct superop *op, uint32_t v) {
   uint8_t buffer = IN_STRIP;
   for (uint32_t n = 0; n < op->node_count; n++) {
     const struct superop_node *node = &op->nodes[n];
     if (node->operand_count == 0 || node->operands[0] != v) continue;
-    const bool scan = node->role == ROLE_SCAN && !fused_may_scan(op, n);
-    if (scan) return IN_CHUNK;
+    if (node->role == ROLE_SCAN) return IN_CHUNK;
     if (node->role == ROLE_REDUCE) buffer = IN_TILE;
   }
   return buffer;
 }
 
-/* Packs, and most scans, take strips. */
+/* Packs take strips. */
 static void choose_buffers(struct fused_compiled *f) {
   const struct superop *op = f->k->op;
   for (uint32_t v = 0; v < op->value_count; v++) {
@@ -161,7 +101,6 @@ static void find_touched(struct fused_compiled *f) {
   for (uint32_t n = 0; n < op->node_count; n++) {
     const struct superop_node *node = &op->nodes[n];
     if (node->role == ROLE_PACK) touched[node->operands[0]] = touched[node->operands[1]] = true;
-    if (fused_may_scan(op, n)) touched[node->operands[0]] = true;
     if (node->role == ROLE_SCATTER && f->functions.scatters) touch_scatter(f, node, touched);
     const bool gathers = node->role == ROLE_GATHER || node->role == ROLE_PICK;
     if (!gathers && node->role != ROLE_SPREAD && node->role != ROLE_INDEX) continue;
@@ -202,14 +141,11 @@ static bool compiled_plan(struct fused_compiled *f) {
   if (plan_ranges(f)) return true;
   if (!fused_functions_plan(&f->arena, f->k->op, f->flat, &f->functions)) return false;
   f->loops = arena_alloc(&f->arena, (f->k->op->node_count + 1) * sizeof *f->loops);
-  f->scans = arena_alloc(&f->arena, (f->k->op->node_count + 1) * sizeof *f->scans);
   f->combinations =
       arena_alloc(&f->arena, (f->k->op->node_count + 1) * sizeof *f->combinations);
-  f->stages = arena_alloc(&f->arena, f->functions.schedule.stage_count * sizeof *f->stages);
   for (uint32_t v = 0; v < f->k->op->value_count; v++) f->k->values[v].read_by_blocks = false;
   choose_buffers(f);
-  for (uint32_t s = 0; s < f->functions.schedule.stage_count; s++) compiled_describe(f, s);
-  f->folds_many = f->functions.folds && folds_many(f);
+  for (uint32_t s = 0; s < f->functions.schedule.stage_count; s++) mark_read(f, s);
   find_touched(f);
   compiled_assign_slots(f);
   return true;
@@ -367,8 +303,6 @@ bool fused_compiled_ready(struct fused_compiled *f) {
   for (uint32_t n = 0; n < f->k->op->node_count; n++) {
     char name[32];
     if (fused_begins_combination(f->k->op, n) && !load_combination(f, n)) return false;
-    snprintf(name, sizeof name, "scan%u", n);
-    if (fused_may_scan(f->k->op, n) && !compiled_load(f, name, &f->scans[n])) return false;
     snprintf(name, sizeof name, "loop%u", n);
     if (fused_begins_loop(f->k->op, n) && !compiled_load(f, name, &f->loops[n])) return false;
   }
@@ -378,40 +312,6 @@ bool fused_compiled_ready(struct fused_compiled *f) {
 
 uint32_t fused_compiled_slots(const struct fused_compiled *f) {
   return f->slots;
-}
-
-/* ---- affine runs ---- */
-
-void fused_compiled_skip_all(struct fused_compiled *f) {
-  for (uint32_t s = 0; s < f->functions.schedule.stage_count; s++) {
-    f->stages[s].skipped = !f->stages[s].checks;
-  }
-}
-
-bool fused_compiled_keep(struct fused_compiled *f) {
-  bool changed = false;
-  for (uint32_t s = 0; s < f->functions.schedule.stage_count; s++) {
-    struct stage *stage = &f->stages[s];
-    const bool before = stage->skipped;
-    for (uint32_t i = 0; i < stage->written_count; i++) {
-      stage->skipped &= f->k->nodes[f->k->values[stage->written[i]].node].run.skipped;
-    }
-    changed |= stage->skipped != before;
-  }
-  return changed;
-}
-
-bool fused_compiled_skips(const struct fused_compiled *f, uint32_t node) {
-  return !fused_compiled_does(f, node) || f->stages[f->functions.schedule.stages[node]].skipped;
-}
-
-bool fused_compiled_writes(const struct fused_compiled *f, uint32_t node) {
-  return !fused_compiled_does(f, node) ||
-         f->functions.schedule.written[f->k->op->nodes[node].result];
-}
-
-bool fused_compiled_stage_skipped(const struct fused_compiled *f, uint32_t stage) {
-  return f->stages[stage].skipped;
 }
 
 /* ---- running ---- */
@@ -428,10 +328,6 @@ tile_function *fused_compiled_tile(const struct fused_compiled *f) {
   return f->tile;
 }
 
-fused_scan_function *fused_compiled_scan(const struct fused_compiled *f, uint32_t node) {
-  return f->scans[node];
-}
-
 const uint32_t *fused_compiled_walking(const struct fused_compiled *f, uint32_t *count) {
   *count = f->walking_count;
   return f->walking;
@@ -440,14 +336,6 @@ const uint32_t *fused_compiled_walking(const struct fused_compiled *f, uint32_t 
 const uint32_t *fused_compiled_touched(const struct fused_compiled *f, uint32_t *count) {
   *count = f->touched_count;
   return f->touched;
-}
-
-bool fused_compiled_folds(const struct cvl_kernel *k) {
-  return k->run.runs_compiled && k->compiled->functions.folds;
-}
-
-bool fused_compiled_folds_many(const struct cvl_kernel *k) {
-  return k->compiled->folds_many && !k->run.has_affine_runs;
 }
 
 void fused_compiled_loop(struct fused_worker *w, uint32_t number, uint64_t first, uint64_t n) {

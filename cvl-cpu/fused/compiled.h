@@ -35,9 +35,6 @@ bool fused_compiled_does(const struct fused_compiled *, uint32_t node);
 const struct fused_functions *fused_compiled_functions(const struct fused_compiled *);
 kernel_range_function *fused_compiled_range(const struct fused_compiled *);
 tile_function *fused_compiled_tile(const struct fused_compiled *);
-/* The function of a scan, as fused_emit_scan writes it. */
-typedef void fused_scan_function(const void *before, const void *x, uint64_t n, void *out);
-fused_scan_function *fused_compiled_scan(const struct fused_compiled *, uint32_t node);
 /* The values whose elements the function of tiles may touch, and the nodes that have an entry
  * in its struct tile. */
 const uint32_t *fused_compiled_touched(const struct fused_compiled *, uint32_t *count);
@@ -50,21 +47,5 @@ const struct order_compiled *fused_compiled_combination(const struct fused_compi
                                                         uint32_t node);
 /* The number of strip buffers that the functions need. */
 uint32_t fused_compiled_slots(const struct fused_compiled *);
-
-/* For a run with affine indices (affine-gather.c): a stage is skipped in affine runs if its
- * maps only compute indices that are known there. _skip_all assumes this of all stages. _keep
- * withdraws it for stages whose results other steps need, and says whether it has. _skips:
- * whether the stage of a node is skipped. */
-void fused_compiled_skip_all(struct fused_compiled *);
-bool fused_compiled_keep(struct fused_compiled *);
-bool fused_compiled_skips(const struct fused_compiled *, uint32_t node);
-/* Whether the result of a node is written to a buffer. */
-bool fused_compiled_writes(const struct fused_compiled *, uint32_t node);
-bool fused_compiled_stage_skipped(const struct fused_compiled *, uint32_t stage);
-
-/* Whether the compiled function reduces blocks of one segment as it computes them. _many:
- * several blocks in one call, since nothing else needs a tile of what it computes. */
-bool fused_compiled_folds(const struct cvl_kernel *);
-bool fused_compiled_folds_many(const struct cvl_kernel *);
 
 #endif

@@ -181,8 +181,6 @@ struct fused_scan {
   char *out;
   bool streaming;
   struct scan_state *state; /* handed from chunk to chunk */
-  bool compiled;            /* this run: by the compiled function, and then: */
-  uint64_t before; /* handed from chunk to chunk: what comes before, in its first bytes */
 };
 
 struct fused_pack {

@@ -98,7 +98,6 @@ static bool make_results(struct cvl_kernel *k, const struct cvl_value *operands)
     }
     s->out = result_data(result);
     s->streaming = k->run.n * s->v->bytes >= tuned(k->c, STREAM_BYTES);
-    s->compiled = k->run.runs_compiled && fused_may_scan(k->op, s->node);
     k->run.streams |= s->streaming;
   }
   for (uint32_t i = 0; i < k->pack_count; i++) {

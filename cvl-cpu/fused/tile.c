@@ -5,7 +5,6 @@
 
 #include <string.h>
 
-#include "cvl-cpu/fused/affine-gather.h"
 #include "cvl-cpu/fused/compiled.h"
 #include "cvl-cpu/fused/strip.h"
 #include "cvl-cpu/fused/worker.h"
@@ -26,20 +25,11 @@ static size_t tile_next_array(size_t *at, size_t bytes) {
 }
 
 struct layout {
-  size_t in, out, data, step, nodes, packs, scans, scatters, scan_rooms, scan_data, lanes,
-      rooms, totals, bounds, skipped, moving, bytes;
+  size_t in, out, data, step, nodes, packs, scatters, bounds, moving, bytes;
 };
 
 static size_t bounds_bytes(const struct cvl_kernel *k) {
   return (k->run.strip * sizeof(uint64_t) + SPREAD_SLACK + LINE - 1) / LINE * LINE;
-}
-
-/* Returns the bytes of the room of scan i. A result that is to bypass the caches is first
- * computed there. */
-static size_t scan_room_bytes(const struct cvl_kernel *k, uint32_t i) {
-  const struct fused_scan *s = &k->scans[i];
-  return s->compiled && s->streaming && k->run.chunks > 1 ? k->run.most_positions * s->v->bytes
-                                                          : 0;
 }
 
 static struct layout tile_lay_out(const struct cvl_kernel *k) {
@@ -52,16 +42,8 @@ static struct layout tile_lay_out(const struct cvl_kernel *k) {
   l.step = tile_next_array(&l.bytes, op->value_count * sizeof(uint64_t));
   l.nodes = tile_next_array(&l.bytes, op->node_count * sizeof(struct tile_node));
   l.packs = tile_next_array(&l.bytes, k->pack_count * sizeof(struct tile_pack));
-  l.scans = tile_next_array(&l.bytes, k->scan_count * sizeof(struct tile_scan));
   l.scatters = tile_next_array(&l.bytes, k->scatter_count * sizeof(struct tile_scatter));
-  l.scan_rooms = tile_next_array(&l.bytes, k->scan_count * sizeof(char *));
-  l.scan_data = l.bytes;
-  for (uint32_t i = 0; i < k->scan_count; i++) tile_next_array(&l.bytes, scan_room_bytes(k, i));
-  l.lanes = tile_next_array(&l.bytes, k->reduction_count * sizeof(void *));
-  l.rooms = tile_next_array(&l.bytes, k->reduction_count * CVL_REDUCE_LANES * sizeof(uint64_t));
-  l.totals = tile_next_array(&l.bytes, k->reduction_count * sizeof(char *));
   l.bounds = tile_next_array(&l.bytes, 2 * f->bounds_count * bounds_bytes(k));
-  l.skipped = tile_next_array(&l.bytes, f->schedule.stage_count + 1);
   l.moving = tile_next_array(&l.bytes, op->value_count * sizeof(uint32_t));
   return l;
 }
@@ -83,8 +65,7 @@ static uint8_t act_of(const struct cvl_kernel *k, uint32_t number) {
   case ACT_GATHER_RUNS: return TILE_RUNS;
   case ACT_LOOP: return fused_begins_loop(k->op, number) ? TILE_ASK : TILE_NOTHING;
   case ACT_PICK: return TILE_FILL;
-  case ACT_GATHER:
-    return k->run.has_affine_runs && k->nodes[number].run.affine ? TILE_ASK : TILE_FILL;
+  case ACT_GATHER: return TILE_FILL;
   default: return TILE_NOTHING;
   }
 }
@@ -99,11 +80,6 @@ static void set_acts(struct fused_worker *w) {
   for (uint32_t i = steps.first; i < steps.end; i++) {
     w->tile.nodes[steps.numbers[i]].act = act_of(k, steps.numbers[i]);
   }
-  for (uint32_t s = 0; s < fused_compiled_functions(k->compiled)->schedule.stage_count; s++) {
-    w->skipped[s] =
-        k->run.has_affine_runs && w->skipping && fused_compiled_stage_skipped(k->compiled, s);
-  }
-  w->acts_skipping = w->skipping;
 }
 
 static void set_up_node(const struct cvl_kernel *k, uint32_t number, struct tile_node *to) {
@@ -151,8 +127,7 @@ static void set_up_nodes(struct fused_worker *w, char *bounds) {
 /* ---- the start of a chunk, and of a tile ---- */
 
 static bool tile_moves(const struct fused_value *v) {
-  return v->run.storage == IN_MEMORY || v->run.storage == IN_TILE ||
-         v->run.storage == IN_CHUNK || v->run.storage == IN_AFFINE_RUN;
+  return v->run.storage == IN_MEMORY || v->run.storage == IN_TILE || v->run.storage == IN_CHUNK;
 }
 
 /* Finds the values whose elements are elsewhere for each strip; those of others stay. */
@@ -163,8 +138,7 @@ static void find_moving(struct fused_worker *w) {
   w->moving_count = 0;
   for (uint32_t i = 0; i < count; i++) {
     const struct fused_value *v = &k->values[touched[i]];
-    const bool by_tile = tile_moves(v) && v->run.storage != IN_AFFINE_RUN;
-    w->step[touched[i]] = by_tile ? v->bytes : 0;
+    w->step[touched[i]] = tile_moves(v) ? v->bytes : 0;
     if (tile_moves(v)) {
       w->moving[w->moving_count++] = touched[i];
     } else {
@@ -185,21 +159,9 @@ static void start_walk(struct tile_walk *w, const struct segments *s, uint64_t p
   w->segment = position < s->total ? segment_at(s, position) : 0;
 }
 
-static void start_scans(struct fused_worker *w, uint64_t position) {
-  const struct cvl_kernel *k = w->k;
-  for (uint32_t i = 0; i < k->scan_count; i++) {
-    struct tile_scan *to = &w->tile.scans[i];
-    to->fresh = 1;
-    to->out = w->scan_rooms[i] ? w->scan_rooms[i] : k->scans[i].out;
-    to->from = w->scan_rooms[i] ? position : 0;
-    start_walk(&to->near, &k->run.segments, position);
-  }
-}
-
 void fused_tile_begin(struct fused_worker *w, uint64_t position) {
   const struct cvl_kernel *k = w->k;
   find_moving(w);
-  start_scans(w, position);
   uint32_t count;
   const uint32_t *walking = fused_compiled_walking(k->compiled, &count);
   for (uint32_t i = 0; i < count; i++) {
@@ -220,21 +182,11 @@ void fused_tile_begin(struct fused_worker *w, uint64_t position) {
 
 /* ---- what the function asks for ---- */
 
-/* A loop, or a gather that may be in an affine run. */
+/* A loop. */
 static void tile_ask(void *with, uint32_t number, uint64_t first, uint64_t n) {
   struct fused_worker *w = with;
-  struct cvl_kernel *k = w->k;
-  w->origin[IN_STRIP] = w->origin[IN_AFFINE_RUN] = first;
-  if (fused_begins_loop(k->op, number)) {
-    fused_compiled_loop(w, number, first, n);
-    return;
-  }
-  if (fused_affine_has(w, number, first, n)) return;
-  const uint64_t done = fused_step(w, number, first, n);
-  if (done == n) return;
-  fused_remember(w, number, first, first + done);
-  const struct fused_value *v = &k->values[k->op->nodes[number].result];
-  memset(fused_at(w, v, first), 0, n * v->bytes);
+  w->origin[IN_STRIP] = first;
+  fused_compiled_loop(w, number, first, n);
 }
 
 static void tile_fails(void *with, uint32_t number, uint64_t position) {
@@ -243,22 +195,11 @@ static void tile_fails(void *with, uint32_t number, uint64_t position) {
 
 static void tile_done(void *with, uint64_t first, uint64_t n) {
   struct fused_worker *w = with;
-  w->origin[IN_STRIP] = w->origin[IN_AFFINE_RUN] = first;
+  w->origin[IN_STRIP] = first;
   fused_deliver(w, first, n, atomic_load_explicit(&w->k->run.failed, memory_order_relaxed));
 }
 
 /* ---- running ---- */
-
-static void set_up_scans(struct fused_worker *w, char **rooms, char *data) {
-  const struct cvl_kernel *k = w->k;
-  w->scan_rooms = rooms;
-  for (uint32_t i = 0; i < k->scan_count; i++) {
-    const size_t bytes = scan_room_bytes(k, i);
-    rooms[i] = bytes > 0 ? data : NULL;
-    data += (bytes + LINE - 1) / LINE * LINE;
-    w->tile.scans[i] = (struct tile_scan){.near = walk_over(&k->run.segments)};
-  }
-}
 
 static void tile_set_up_scatter(const struct cvl_kernel *k, uint32_t i,
                                 struct tile_scatter *to) {
@@ -285,31 +226,21 @@ void fused_tile_set_up(struct fused_worker *w, char *memory) {
   w->out = (void **)(void *)(memory + at.out);
   w->data = (char **)(void *)(memory + at.data);
   w->step = (uint64_t *)(void *)(memory + at.step);
-  w->fold_totals = (char **)(void *)(memory + at.totals);
-  w->skipped = (uint8_t *)(memory + at.skipped);
   w->moving = (uint32_t *)(void *)(memory + at.moving);
-  void **lanes = (void **)(void *)(memory + at.lanes);
   w->tile = (struct tile){
       .data = w->data,
       .step = w->step,
       .nodes = (struct tile_node *)(void *)(memory + at.nodes),
       .packs = (struct tile_pack *)(void *)(memory + at.packs),
-      .scans = (struct tile_scan *)(void *)(memory + at.scans),
       .scatters = (struct tile_scatter *)(void *)(memory + at.scatters),
-      .lanes = lanes,
-      .totals = w->fold_totals,
       .streams = w->streams,
       .strip = k->run.strip,
       .ahead = k->run.chunks > 1 || k->run.n > tuned(k->c, CHUNK_BYTES) ? AHEAD : 0,
-      .skipped = w->skipped,
       .with = w,
       .other = tile_ask,
       .fails = tile_fails,
       .done = k->run.copy_count > 0 ? tile_done : NULL};
-  for (uint32_t i = 0; i < k->reduction_count; i++)
-    lanes[i] = memory + at.rooms + i * CVL_REDUCE_LANES * sizeof(uint64_t);
   set_up_nodes(w, memory + at.bounds);
-  set_up_scans(w, (char **)(void *)(memory + at.scan_rooms), memory + at.scan_data);
   for (uint32_t i = 0; i < k->scatter_count; i++)
     tile_set_up_scatter(k, i, &w->tile.scatters[i]);
 }
@@ -335,95 +266,12 @@ static void close_packs(struct fused_worker *w) {
   }
 }
 
-static void tile_run(struct fused_worker *w, uint64_t first, uint64_t n, bool folds) {
-  w->origin[IN_STRIP] = w->origin[IN_AFFINE_RUN] = first;
-  if (w->skipping != w->acts_skipping) set_acts(w);
+bool fused_tile(struct fused_worker *w, uint64_t first, uint64_t n) {
+  w->origin[IN_STRIP] = first;
   find_data(w, first);
   w->tile.stream_count = w->stream_count;
   if (w->k->pack_count > 0) open_packs(w);
-  fused_compiled_tile(w->k->compiled)(&w->tile, first, n, folds);
+  fused_compiled_tile(w->k->compiled)(&w->tile, first, n);
   if (w->k->pack_count > 0) close_packs(w);
-}
-
-/* By affine runs: each is at most a strip. `ends`: the last of these positions end a block. */
-static void run_by_runs(struct fused_worker *w, uint64_t first, uint64_t n, bool folds) {
-  for (uint64_t at = 0; at < n;) {
-    const uint64_t count = fused_affine_run(w, first + at, least_of(n - at, w->k->run.strip));
-    w->tile.begins = at == 0;
-    w->tile.lead = at;
-    w->tile.ends = at + count == n;
-    tile_run(w, first + at, count, folds);
-    at += count;
-  }
-}
-
-static bool tile_run_all(struct fused_worker *w, uint64_t first, uint64_t n, bool folds) {
-  w->done_to = first + n;
-  w->tile.begins = w->tile.ends = 1;
-  w->tile.lead = 0;
-  if (w->k->run.has_affine_runs) {
-    run_by_runs(w, first, n, folds);
-  } else {
-    tile_run(w, first, n, folds);
-  }
   return atomic_load_explicit(&w->k->run.failed, memory_order_relaxed) == FUSED_NONE;
-}
-
-bool fused_tile(struct fused_worker *w, uint64_t first, uint64_t n) {
-  return tile_run_all(w, first, n, false);
-}
-
-bool fused_tile_folds(struct fused_worker *w, uint64_t first, uint64_t n, char *const *totals,
-                      uint64_t block) {
-  const struct cvl_kernel *k = w->k;
-  for (uint32_t i = 0; i < k->reduction_count; i++)
-    w->fold_totals[i] = totals[i] + block * k->reductions[i].v->bytes;
-  return tile_run_all(w, first, n, true);
-}
-
-/* ---- scans: what the chunks before have ---- */
-
-void fused_tile_hand_on(struct fused_worker *w, const struct segment_range *in,
-                        bool continues) {
-  struct cvl_kernel *k = w->k;
-  for (uint32_t i = 0; i < k->scan_count; i++) {
-    struct fused_scan *s = &k->scans[i];
-    struct tile_scan *own = &w->tile.scans[i];
-    const uint64_t before = s->before;
-    if (!s->compiled || own->fresh) continue;
-    if (continues && !in->from_start) {
-      fused_compiled_scan(k->compiled, s->node)(&before, &own->state, 1, &s->before);
-    } else {
-      s->before = own->state;
-    }
-    own->state = before;
-  }
-}
-
-/* Writes a range of results: from the room, or in the result itself. */
-static void write_scan(struct fused_worker *w, uint32_t i, uint64_t first, uint64_t last,
-                       bool has_before) {
-  const struct cvl_kernel *k = w->k;
-  const struct fused_scan *s = &k->scans[i];
-  const struct tile_scan *own = &w->tile.scans[i];
-  const size_t bytes = s->v->bytes;
-  fused_scan_function *const combine = fused_compiled_scan(k->compiled, s->node);
-  _Alignas(LINE) char staging[FUSED_STRIP * sizeof(uint64_t)];
-  for (uint64_t p = first; p < last; p += FUSED_STRIP) {
-    const uint64_t n = least_of(last - p, FUSED_STRIP);
-    const char *from = own->out + (p - own->from) * bytes;
-    if (has_before) combine(&own->state, from, n, staging);
-    move_bytes(k->c->kernels->move, s->streaming, s->out + p * bytes,
-               has_before ? staging : from, n * bytes);
-  }
-}
-
-void fused_tile_write_scans(struct fused_worker *w, const struct segment_range *in,
-                            uint64_t first) {
-  for (uint32_t i = 0; i < w->k->scan_count; i++) {
-    const bool begun = in->begin < in->end && !in->from_start;
-    if (!w->k->scans[i].compiled) continue;
-    if (begun) write_scan(w, i, in->begin, in->end, true);
-    if (w->scan_rooms[i]) write_scan(w, i, begun ? in->end : first, w->done_to, false);
-  }
 }

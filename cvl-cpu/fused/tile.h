@@ -10,18 +10,7 @@ void fused_tile_set_up(struct fused_worker *, char *memory);
 /* Begins a chunk at a position; a range of the destinations of scatters. */
 void fused_tile_begin(struct fused_worker *, uint64_t position);
 void fused_tile_range(struct fused_worker *, uint64_t range);
-/* The turn of a chunk, for compiled scans: hands on what comes before the next one. `in`: what
- * of the chunk belongs to a segment that began before; `continues`: no other begins in it. Then
- * writes their results, from the first position on. */
-void fused_tile_hand_on(struct fused_worker *, const struct segment_range *in, bool continues);
-void fused_tile_write_scans(struct fused_worker *, const struct segment_range *in,
-                            uint64_t first);
 /* Executes the steps and packs for positions first .. first + n - 1, at most a tile; all of
  * them even after a fault: a stage has nodes from before and after it. False after a fault. */
 bool fused_tile(struct fused_worker *, uint64_t first, uint64_t n);
-/* Does what fused_tile does for blocks of one segment. The totals go to totals[r] for each
- * reduction r, from number `block` on. */
-bool fused_tile_folds(struct fused_worker *, uint64_t first, uint64_t n, char *const *totals,
-                      uint64_t block);
-
 #endif

@@ -66,18 +66,13 @@ struct fused_worker {
   char *filled;          /* a strip for each of them */
   const char *all_true, *all_false; /* BOOLs: a strip */
   char *lanes;                      /* of each reduction, by columns */
-  /* State of compiled functions (tile.c); `data` to `skipped` are arrays of `tile`. */
+  /* State of compiled functions (tile.c); `data` and `step` are arrays of `tile`. */
   struct tile tile;
-  char **scan_rooms; /* of each: what it computes of a chunk, or NULL: it writes the result */
   char **data;
   uint64_t *step;
-  char **fold_totals;
-  uint8_t *skipped;
   uint32_t *moving; /* values whose `data` differ from strip to strip: moving_count of them */
   uint32_t moving_count;
-  uint64_t done_to;   /* the position behind the last tile */
-  bool acts_skipping; /* `skipping`, when the acts of nodes were set */
-  const void **in;    /* of loops, by value number */
+  const void **in; /* of loops, by value number */
   void **out;
   struct fused_located *located; /* NULL: nothing gathers */
   struct walk *walks;
