@@ -23,6 +23,7 @@
  *   choice          whether a run uses those
  *   ranges          positions or segments, by a compiled function for ranges of them
  *   range-part      what one call of it is given
+ *   range-scans     scans in ranges
  *   packs           the results of packs
  *   scatter         scatters by compiled functions
  *   concatenate     scatters of contiguous vectors: concatenations

@@ -214,16 +214,18 @@ Test(pool, gives_neighbours_to_one_thread) {
 }
 
 /* A thread that is done takes chunks from others: the caller waits in its first chunk for all
- * the others. */
+ * the others; or the other thread does, if it took even that before the caller began. */
 struct theft {
   _Atomic uint64_t done;
   _Atomic unsigned stolen;
+  _Atomic bool all;
 };
 
 static void theft_chunk(void *arg, uint64_t first, uint64_t last, unsigned worker) {
   struct theft *t = arg;
   (void)last;
   const time_t start = time(NULL);
+  if (first == 0) t->all = worker == 1;
   while (first == 0 && t->done < 9 && time(NULL) - start <= 300) continue;
   if (first > 0 && first < 5 && worker == 1) t->stolen++;
   t->done++;
@@ -233,7 +235,7 @@ Test(pool, takes_what_others_have_left) {
   struct theft t = {0};
   run_on(2, pool_for, 10, 1, theft_chunk, &t);
   cr_assert_eq(t.done, 10);
-  cr_assert_eq(t.stolen, 4);
+  cr_assert(t.stolen == 4 || t.all, "%u", t.stolen);
 }
 
 Test(pool, fails_without_memory) {
