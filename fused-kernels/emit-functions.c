@@ -95,9 +95,11 @@ bool fused_ranges_plan(struct arena *arena, const struct superop *op, const bool
                        struct fused_functions *f) {
   bool computes = false;
   *f = (struct fused_functions){.op = op, .ranges = true, .one = one};
-  for (uint32_t k = 0; k < op->node_count; k++)
-    computes |= op->nodes[k].role == ROLE_MAP || op->nodes[k].role == ROLE_GATHER ||
-                op->nodes[k].role == ROLE_PACK;
+  for (uint32_t k = 0; k < op->node_count; k++) {
+    const uint8_t role = op->nodes[k].role;
+    computes |=
+        role == ROLE_MAP || role == ROLE_GATHER || role == ROLE_PICK || role == ROLE_PACK;
+  }
   return computes && kernel_range_plan_make(arena, op, one, &f->range);
 }
 

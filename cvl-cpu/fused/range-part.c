@@ -43,7 +43,7 @@ static void give_descriptor(const struct ranges *r, struct range_worker *w,
   if (r->f->one[p] && way != READ_PICKED) {
     w->counts[v] = s.total;
   } else if (way == READ_PICKED) {
-    w->offsets[v] = starts_from(w, v, &s, part->low, part->high - part->low);
+    w->offsets[v] = (s.offsets ? s.offsets : r->whole[p]) + part->low;
     w->counts[v] = part->high - part->low;
   } else if (v == r->plan->main && part->cut) {
     w->cut[0] = part->low;

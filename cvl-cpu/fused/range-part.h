@@ -1,5 +1,5 @@
 /* range-part.h - the parts of a run that the compiled function for ranges is called for, and
- * the memory of a thread that calls it. Private to ranges.c and range-part.c.
+ * the memory of a thread that calls it. Private to this folder.
  */
 #ifndef RAVEL_CPU_FUSED_RANGE_PART_H
 #define RAVEL_CPU_FUSED_RANGE_PART_H
@@ -9,9 +9,9 @@
 #include "cvl-cpu/operations/long-segments.h"
 
 enum {
-  PIECE = 1024,       /* segments of a call, or positions, whose starts are computed for it */
-  STAGED = 2048,      /* positions of a call whose results bypass the caches ... */
-  STAGED_MOST = 4096, /* ... or, of one segment, at most */
+  PIECE = 1024,              /* segments of a call, if their starts are computed for it */
+  STAGED = 2048,             /* positions of a call whose results bypass the caches ... */
+  STAGED_MOST = 4096,        /* ... or, of one segment, at most */
   LONG_SEGMENT = STAGED_MOST /* a longer one may be executed in parts, of whole blocks */
 };
 
@@ -35,8 +35,8 @@ struct ranges {
   uint64_t *long_segments;
   char **totals;          /* ... and of every reduction, as in operations/long-segments.h */
   const uint64_t **whole; /* of every descriptor that is given whole: its starts of segments */
-  /* Of every scan, after the ranges that have had their turn: of one of FLOATs; of any other,
-   * of every output, what there is so far of the last segment. */
+  /* What the ranges that have had their turn leave of the last segment: of every scan, for
+   * those of FLOATs; of every output, for other scans. */
   struct scan_state *states;
   uint64_t *so_far;
   _Atomic uint64_t turn;

@@ -42,9 +42,7 @@ static bool computes_starts(const struct ranges *r) {
   for (uint32_t p = 0; p < params; p++) {
     if (r->k->op->kinds[p] != SUPEROP_SEGDES || value_segments(&r->operands[p]).offsets)
       continue;
-    if (range_reads_as(r, p, READ_IN_SEGMENTS) || range_reads_as(r, p, READ_PICKED) ||
-        p == r->plan->main)
-      return true;
+    if (range_reads_as(r, p, READ_IN_SEGMENTS) || p == r->plan->main) return true;
   }
   return false;
 }
@@ -75,8 +73,8 @@ static void append(const struct ranges *r, const struct range_worker *w, uint32_
     memcpy(to, w->rooms[i], w->kept[i] * p->v->bytes);
 }
 
-/* Begins a range of this number, the first of whose positions is `low`. What others have of a
- * segment is valid only if the range has its turn. */
+/* Begins a range of this number, the first of whose positions is `low`. If it has its turn
+ * already, it goes on with what those before have of their last segment. */
 static struct range_worker *begin_range(const struct ranges *r, unsigned worker,
                                         uint64_t number, uint64_t low) {
   struct range_worker *w = worker_of(r, worker);
@@ -87,8 +85,7 @@ static struct range_worker *begin_range(const struct ranges *r, unsigned worker,
   return w;
 }
 
-/* Of the range of this number. It has its turn even if it failed: others wait for
- * that. */
+/* Ends the range of this number. It has its turn even if it failed: others wait for that. */
 static void end_range(struct ranges *r, struct range_worker *w, uint64_t number,
                       const struct range_share *share, struct range_segments ending) {
   const uint32_t outputs = r->k->op->output_count;
@@ -227,8 +224,9 @@ static void steps(void *ranges, uint64_t first, uint64_t last, unsigned worker) 
 /* Bytes of the starts of a descriptor that is given whole; 0: it has them. */
 static size_t whole_bytes(const struct ranges *r, uint32_t p) {
   const bool in_some = range_reads_as(r, p, READ_BY_POSITIONS) && p != r->plan->main;
-  if (r->k->op->kinds[p] != SUPEROP_SEGDES || r->f->one[p]) return 0;
-  if (!in_some && !range_reads_as(r, p, READ_WHOLE)) return 0;
+  const bool picks = range_reads_as(r, p, READ_PICKED);
+  if (r->k->op->kinds[p] != SUPEROP_SEGDES || (r->f->one[p] && !picks)) return 0;
+  if (!in_some && !picks && !range_reads_as(r, p, READ_WHOLE)) return 0;
   const struct segments s = value_segments(&r->operands[p]);
   return s.offsets ? 0 : (s.count + 1) * sizeof(uint64_t);
 }

@@ -27,6 +27,8 @@ enum content {
   WHOLE,     /* one segment of n elements, or several */
   OTHERS,    /* the same lengths, each one segment further on */
   FAR,       /* segments of twice the lengths */
+  EITHER,    /* INTs: 0 or 1 */
+  PAIRS,     /* a segment of two for each position */
 };
 
 struct row {
@@ -66,6 +68,12 @@ static const struct row rows[] = {
      {REALS, NUMBERS, OTHERS, WHOLE}, /* in segments that go across those of the range */
      4,
      1,
+     NOTHING},
+    {DEFINITION("$0 : FLOAT, $1 : INT, $2 : SEGDES, $3 : SEGDES",
+                "$4 = (EXTRACT FLOAT @ $0 $1 $2) $5 = (+_REDUCE FLOAT @ $4 $3) -> $5 $4"),
+     {FAR_REALS, EITHER, PAIRS, WHOLE},
+     4,
+     2,
      NOTHING},
     {DEFINITION("$0 : INT, $1 : INT, $2 : SEGDES", "(* INT @ (INDEX @ $1 $1 $2) $0)"),
      {NUMBERS, NUMBER, WHOLE}, /* strides that are not 1 */
@@ -134,6 +142,7 @@ static uint64_t ranges_length_of(const struct data *d, enum content content) {
 static int64_t ranges_number(const struct data *d, enum content content, uint64_t i) {
   if (content == ONES) return 1;
   if (content == NUMBER) return (int64_t)(2 + i);
+  if (content == EITHER) return (int64_t)ranges_below(i, 2);
   /* Indices are within any segment, however short. */
   const uint64_t most = d->segments == 1 ? 2 * d->n : 2;
   return content == WITHIN ? (int64_t)ranges_below(i, most) : 1 + (int64_t)ranges_below(i, 50);
@@ -162,6 +171,14 @@ static struct cvl_value ranges_segments(struct cvl_context *c, const struct data
   return v;
 }
 
+/* They are of one length, whose starts are not in memory. */
+static struct cvl_value ranges_pairs(struct cvl_context *c, struct data *d) {
+  struct cvl_value v;
+  for (uint64_t i = 0; i < d->n; i++) d->ints[i] = 2;
+  cr_assert(cpu->segdes_from_host(c, 0, d->n, d->ints, &v));
+  return v;
+}
+
 static struct cvl_value ranges_operand(struct cvl_context *c, struct data *d,
                                        enum content content, bool spoiled) {
   struct cvl_value v;
@@ -169,6 +186,7 @@ static struct cvl_value ranges_operand(struct cvl_context *c, struct data *d,
   const bool real = content == REALS || content == REAL || content == FAR_REALS;
   if (content == WHOLE || content == OTHERS || content == FAR)
     return ranges_segments(c, d, content);
+  if (content == PAIRS) return ranges_pairs(c, d);
   for (uint64_t i = 0; i < n; i++) {
     if (content == BITS) d->bits[i] = ranges_below(i, 3) == 0;
     if (real) d->reals[i] = (double)ranges_below(i, 1000) / 7 - 60;
