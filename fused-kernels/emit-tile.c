@@ -141,7 +141,6 @@ static void print_node(const struct tile_text *t, uint32_t k) {
   case ROLE_GATHER:
     if (node->op == OPC_BPERMUTE) print_runs(t, k);
     print_gather(t, k);
-    print_asked(t, k);
     break;
   case ROLE_PICK: print_gather(t, k); break;
   case ROLE_CARRY: print_asked(t, k); break;

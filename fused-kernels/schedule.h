@@ -124,10 +124,6 @@ static inline bool fused_schedule_loads(const struct fused_schedule *s, uint32_t
                                         uint32_t value) {
   return fused_schedule_reads(s, stage, value) && !fused_schedule_computes(s, stage, value);
 }
-/* Whether only the reports of ASSERTs need a node. */
-static inline bool fused_schedule_is_cold(const struct fused_schedule *s, uint32_t node) {
-  return s->tasks[node] == TASK_REPORTED && !s->apart[node];
-}
 /* Whether nodes of this task need the segments of positions under a descriptor. */
 bool fused_schedule_looks_up(const struct fused_schedule *, uint32_t descriptor,
                              enum fused_task);

@@ -42,7 +42,7 @@ enum tile_act {
   TILE_NOTHING, /* its result is not needed, or is there */
   TILE_FILL,    /* fills the buffer */
   TILE_RUNS,    /* a gather by an INDEX of stride 1: copies runs */
-  TILE_ASK      /* asks the caller, by `other` */
+  TILE_ASK      /* of a loop: asks the caller, by `other` */
 };
 
 /* A node that spreads, counts or gathers. */

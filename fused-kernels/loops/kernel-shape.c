@@ -80,10 +80,19 @@ bool in_lanes(const struct kernel_text *x, const struct kernel_statement *s) {
   return !x->single && s->kind == KERNEL_REDUCE && (in_blocks(x, s) || is_extreme(s));
 }
 
-/* Consumers end with segments of their own descriptor, even if it is one segment. */
+/* Whether a statement ends with each segment of the consumers' descriptor. */
+static bool ends_with_segments(const struct kernel_statement *s) {
+  return s->kind == KERNEL_REDUCE || s->kind == KERNEL_SCAN || s->kind == KERNEL_COMBINE;
+}
+
+/* Reductions and scans end with segments of their own descriptor, even if it is one segment. What
+ * packs keep of one segment goes on through any others. */
 uint32_t main_descriptor(const struct kernel_text *x) {
   if (is_segmented(x, x->op->segments)) return x->op->segments;
-  for (uint32_t k = 0; k < x->k->count && x->op->segments == SUPEROP_NONE; k++) {
+  for (uint32_t k = 0; k < x->k->count; k++) {
+    if (ends_with_segments(&x->k->statements[k])) return SUPEROP_NONE;
+  }
+  for (uint32_t k = 0; k < x->k->count; k++) {
     if (is_segmented(x, x->k->statements[k].near)) return x->k->statements[k].near;
   }
   return SUPEROP_NONE;

@@ -95,6 +95,47 @@ void point_segment(const struct kernel_text *x) {
   fputs("}\n", x->out);
 }
 
+/* ---- reading ahead ---- */
+
+/* Gathers of a segment that go on from an address, which may be anywhere. */
+static bool is_read_ahead(const struct kernel_text *x, const struct kernel_statement *s) {
+  return s->kind == KERNEL_GATHER && s->near == x->main && !s->turns && is_pointed(x, s);
+}
+
+/* Whether where they begin in a later segment may be computed: nothing may fail. */
+static bool reads_ahead(const struct kernel_text *x) {
+  bool reads = false;
+  for (uint32_t k = 0; k < x->k->count; k++) {
+    const struct kernel_statement *s = &x->k->statements[k];
+    const bool before = level_of(x, s) == KERNEL_OF_SEGMENT || s->starts;
+    if (before && may_fail(s)) return false;
+    reads |= is_read_ahead(x, s);
+  }
+  return x->range && reads;
+}
+
+void read_ahead(const struct kernel_text *x, kernel_level_printer *print_level) {
+  if (!reads_ahead(x)) return;
+  put(x->out,
+      "if (g + NATIVE_AHEAD < c$0) {\n"
+      "const uint64_t later = g + NATIVE_AHEAD;\n"
+      "const uint64_t g = later, i = o$0[g] - o$0[0];\n"
+      "(void)i;\n",
+      x->params[x->main].v);
+  print_level(x, KERNEL_OF_SEGMENT);
+  print_starts(x);
+  for (uint32_t k = 0; k < x->k->count; k++) {
+    const struct kernel_statement *s = &x->k->statements[k];
+    if (!is_read_ahead(x, s)) continue;
+    fputs("NATIVE_PREFETCH((uintptr_t)", x->out);
+    put_data(x->out, &x->params[s->param]);
+    fputs(" + ((", x->out);
+    put_base(x, s);
+    put_with(x->out, statement_type(s), ") + (uint64_t)v$0) * sizeof($w));\n", index_of(s));
+  }
+  fputs("}\n", x->out);
+}
+
 /* ---- slices ---- */
 
 static bool is_by_the_way(const struct kernel_statement *s) {

@@ -95,6 +95,10 @@ bool may_stay(const struct kernel_text *);
  * the positions of a segment; and for the piece at i, in a loop over those up to `end`, which
  * stays open: the piece ends at `piece`. */
 void point_segment(const struct kernel_text *);
+/* Of a range: writes prefetches of what a later segment reads by addresses. What prints the
+ * statements of a level is given. */
+typedef void kernel_level_printer(const struct kernel_text *, enum kernel_level);
+void read_ahead(const struct kernel_text *, kernel_level_printer *);
 void begin_piece(const struct kernel_text *, const char *end);
 /* Whether the only result of a kernel is what a gather reads side by side: it need not be
  * copied. Writes where that is. */

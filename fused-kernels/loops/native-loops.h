@@ -12,7 +12,15 @@
 #define NATIVE_INDEPENDENT _Pragma("GCC ivdep")
 #endif
 
-enum { LANES = 32, BLOCK = 1024 };
+/* What begins there, which is mostly more than a line. */
+#ifdef __GNUC__
+#define NATIVE_PREFETCH(at)                                                                    \
+  __builtin_prefetch((const void *)(at), 0, 2), __builtin_prefetch((const void *)((at) + 64), 0, 2)
+#else
+#define NATIVE_PREFETCH(at) (void)(at)
+#endif
+
+enum { LANES = 32, BLOCK = 1024, NATIVE_AHEAD = 16 };
 
 /* The first of no elements, of any type. */
 #ifdef __GNUC__

@@ -157,8 +157,8 @@ static bool has_cursors(const struct kernel_text *x) {
   return false;
 }
 
-/* Where a segment is within one of every other descriptor, as it mostly is, there is a loop for it
- * that does not look for the segments of each position. */
+/* Where a segment is within one of every other descriptor, as it mostly is, there is a loop for
+ * it that does not look for the segments of each position. */
 static void print_segment_within(const struct kernel_text *x) {
   const struct kernel_text together = together_of(x, x->arena);
   fputs("if (begin < end) {\n", x->out);
@@ -184,6 +184,7 @@ static void print_segments(const struct kernel_text *x) {
       "(void)begin;\n"
       "INT bad = 0;\n",
       x->params[x->main].v);
+  read_ahead(x, print_level);
   if (has_cursors(x))
     print_segment_within(x);
   else
