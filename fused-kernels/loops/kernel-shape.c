@@ -85,8 +85,8 @@ static bool ends_with_segments(const struct kernel_statement *s) {
   return s->kind == KERNEL_REDUCE || s->kind == KERNEL_SCAN || s->kind == KERNEL_COMBINE;
 }
 
-/* Reductions and scans end with segments of their own descriptor, even if it is one segment. What
- * packs keep of one segment goes on through any others. */
+/* Reductions and scans end with segments of their own descriptor, even if it is one segment.
+ * What packs keep of one segment goes on through any others. */
 uint32_t main_descriptor(const struct kernel_text *x) {
   if (is_segmented(x, x->op->segments)) return x->op->segments;
   for (uint32_t k = 0; k < x->k->count; k++) {

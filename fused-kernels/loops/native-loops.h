@@ -1,5 +1,6 @@
-/* native-loops.h - what loops of kernels are written in: pieces, packs, and the totals of cvl/trees.h.
- * INT and FLOAT are the types of elements. It stands as text in every file that is compiled.
+/* native-loops.h - what loops of kernels are written in: pieces, packs, and the totals of
+ * cvl/trees.h. INT and FLOAT are the types of elements. It stands as text in every file that is
+ * compiled.
  */
 #ifdef __GNUC__
 #define NATIVE static __attribute__((unused, hot))
