@@ -1,8 +1,6 @@
 /* range-part.c - see range-part.h. */
 #include "cvl-cpu/fused/range-part.h"
 
-#include <string.h>
-
 #include "cvl-cpu/fused/range-scans.h"
 #include "cvl-cpu/kernels/kernels.h"
 
@@ -26,11 +24,11 @@ static void give_vector(const struct ranges *r, struct range_worker *w,
   w->counts[v] = value_length(x);
 }
 
-/* Starts of `count` segments from `first` on. */
-static const uint64_t *starts_from(struct range_worker *w, uint32_t v, const struct segments *s,
-                                   uint64_t first, uint64_t count) {
+/* Starts of `count` segments from `first` on. There is room for those that are not in memory.
+ */
+static const uint64_t *starts_from(uint64_t *starts, const struct segments *s, uint64_t first,
+                                   uint64_t count) {
   if (s->offsets) return s->offsets + first;
-  uint64_t *starts = w->starts + v * (uint64_t)(PIECE + 2);
   for (uint64_t i = 0; i <= count; i++) starts[i] = (first + i) * s->equal;
   return starts;
 }
@@ -43,7 +41,8 @@ static void give_descriptor(const struct ranges *r, struct range_worker *w,
   if (r->f->one[p] && way != READ_PICKED) {
     w->counts[v] = s.total;
   } else if (way == READ_PICKED) {
-    w->offsets[v] = (s.offsets ? s.offsets : r->whole[p]) + part->low;
+    w->offsets[v] =
+        starts_from(w->picked + p * (r->most + 1), &s, part->low, part->high - part->low);
     w->counts[v] = part->high - part->low;
   } else if (v == r->plan->main && part->cut) {
     w->cut[0] = part->low;
@@ -51,7 +50,8 @@ static void give_descriptor(const struct ranges *r, struct range_worker *w,
     w->offsets[v] = w->cut;
     w->counts[v] = 1;
   } else if (way == READ_IN_SEGMENTS || v == r->plan->main) {
-    w->offsets[v] = starts_from(w, v, &s, part->first, part->last - part->first);
+    w->offsets[v] = starts_from(w->starts + v * (uint64_t)(PIECE + 1), &s, part->first,
+                                part->last - part->first);
     w->counts[v] = part->last - part->first;
   } else {
     w->offsets[v] = s.offsets ? s.offsets : r->whole[p];
@@ -154,6 +154,17 @@ static size_t room_bytes(const struct ranges *r, uint32_t i) {
   return r->most * p->v->bytes + VECTOR_SLACK;
 }
 
+/* Bytes of the starts of segments that are picked from and have one length. */
+static size_t picked_bytes(const struct ranges *r) {
+  const uint32_t params = r->k->op->param_count;
+  for (uint32_t p = 0; p < params; p++) {
+    if (r->k->op->kinds[p] == SUPEROP_SEGDES && range_reads_as(r, p, READ_PICKED) &&
+        !value_segments(&r->operands[p]).offsets)
+      return params * (r->most + 1) * sizeof(uint64_t);
+  }
+  return 0;
+}
+
 size_t range_worker_at(const struct ranges *r, char *memory) {
   const struct superop *op = r->k->op;
   const size_t reads = (size_t)READ_WAYS * op->param_count, outputs = op->output_count;
@@ -174,7 +185,8 @@ size_t range_worker_at(const struct ranges *r, char *memory) {
   const size_t states = range_next_array(&end, outputs * sizeof(uint64_t));
   const size_t in = range_next_array(&end, outputs * sizeof(uint64_t));
   const size_t starts =
-      range_next_array(&end, r->computes_starts ? reads * (PIECE + 2) * sizeof(uint64_t) : 0);
+      range_next_array(&end, r->computes_starts ? reads * (PIECE + 1) * sizeof(uint64_t) : 0);
+  const size_t picked = range_next_array(&end, picked_bytes(r));
   const size_t staged =
       range_next_array(&end, r->stages ? outputs * (size_t)STAGED_MOST * sizeof(uint64_t) : 0);
   const size_t room = range_next_array(&end, outputs * totals);
@@ -195,8 +207,8 @@ size_t range_worker_at(const struct ranges *r, char *memory) {
                              .states = (uint64_t *)(void *)(memory + states),
                              .in = (uint64_t *)(void *)(memory + in),
                              .starts = (uint64_t *)(void *)(memory + starts),
+                             .picked = (uint64_t *)(void *)(memory + picked),
                              .staged = memory + staged};
-  memset(w->kept, 0, outputs * sizeof *w->kept);
   for (size_t i = 0; i < outputs; i++) w->totals[i] = memory + room + i * totals;
   range_scans_at(r, w, memory + scans);
   size_t at = keeping;

@@ -62,7 +62,8 @@ struct range_worker {
   uint64_t *in;        /* ... of the part before the range's segments */
   uint64_t cut[2];     /* a part, as the only segment of the main descriptor */
   uint64_t ends[2];    /* of segments in what is kept, where they are not wanted */
-  uint64_t *starts;    /* PIECE + 2 for each parameter in every way */
+  uint64_t *starts;    /* PIECE + 1 for each parameter in every way */
+  uint64_t *picked;    /* most + 1 for each parameter that is picked from */
   char *staged;        /* STAGED_MOST elements for each output */
 };
 

@@ -224,9 +224,8 @@ static void steps(void *ranges, uint64_t first, uint64_t last, unsigned worker) 
 /* Bytes of the starts of a descriptor that is given whole; 0: it has them. */
 static size_t whole_bytes(const struct ranges *r, uint32_t p) {
   const bool in_some = range_reads_as(r, p, READ_BY_POSITIONS) && p != r->plan->main;
-  const bool picks = range_reads_as(r, p, READ_PICKED);
-  if (r->k->op->kinds[p] != SUPEROP_SEGDES || (r->f->one[p] && !picks)) return 0;
-  if (!in_some && !picks && !range_reads_as(r, p, READ_WHOLE)) return 0;
+  if (r->k->op->kinds[p] != SUPEROP_SEGDES || r->f->one[p]) return 0;
+  if (!in_some && !range_reads_as(r, p, READ_WHOLE)) return 0;
   const struct segments s = value_segments(&r->operands[p]);
   return s.offsets ? 0 : (s.count + 1) * sizeof(uint64_t);
 }
