@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Native code of procedures computes what everything else computes (docs/internals/cpu.md, Procedures).
 
-    nesl-tests/native.py [FILE.nesl ...] [--random N] [--sample N] [--seed S] [--build DIR] [--jobs N]
+    nesl-tests/native.py [FILE.nesl ...] [--random N] [--sample PERCENT] [--seed S] [--build DIR] [--jobs N]
 
 Runs programs with `--procedures always`, which waits for the compiler, and with `--procedures off`:
 they print the same, byte for byte, or fail with the same message. A file is run whole by `nesl
@@ -161,8 +161,8 @@ def parse():
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("files", nargs="*", type=Path)
     parser.add_argument("--random", type=int, metavar="N")
-    parser.add_argument("--sample", type=int, metavar="N", help="only N programs")
-    parser.add_argument("--seed", type=lambda text: int(text, 0), default=1)
+    parser.add_argument("--sample", type=int, default=100, metavar="PERCENT", help="of the programs")
+    parser.add_argument("--seed", type=lambda text: int(text, 16), default=1, help="hexadecimal")
     parser.add_argument("--least", type=int, default=300, metavar="N")
     parser.add_argument("--build", type=Path, default=ROOT / "build")
     parser.add_argument("--jobs", type=int, default=len(os.sched_getaffinity(0)))
@@ -174,8 +174,7 @@ def parse():
 def compare_all(options):
     """The sum of all counts, and how many programs differ."""
     programs = list(programs_of(options))
-    if options.sample:
-        programs = random.Random(options.seed).sample(programs, min(options.sample, len(programs)))
+    programs = random.Random(options.seed).sample(programs, len(programs) * options.sample // 100)
     counts, differ = dict.fromkeys(COUNTS, 0), 0
     with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
         tried = [(what, pool.submit(attempt, options, function, arguments))

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Procedures of lifted functions compute what the lifted functions compute (ir/ir.h).
 
-    nesl-tests/procedures.py [FILE.nesl ...] [--random N] [--sample N] [--seed S] [--build DIR] [--jobs N]
+    nesl-tests/procedures.py [FILE.nesl ...] [--random N] [--sample PERCENT] [--seed S] [--build DIR] [--jobs N]
 
 Each expression of a file is compiled, with the definitions before it. In the program, each lifted
 function with a procedure is replaced: for one instance it calls the procedure. Executed in chunks
@@ -140,7 +140,7 @@ def programs_of(options):
     files = options.files or [f for folder in FOLDERS
                               for f in sorted((ROOT / folder).rglob("*.nesl"))]
     found = [(path, line, text) for path in files for line, text in expressions(path)]
-    return random.Random(options.seed).sample(found, options.sample) if options.sample else found
+    return random.Random(options.seed).sample(found, len(found) * options.sample // 100)
 
 
 def main():
@@ -149,8 +149,8 @@ def main():
     parser.add_argument("files", nargs="*", type=Path)
     parser.add_argument("--build", type=Path, default=ROOT / "build")
     parser.add_argument("--random", type=int, metavar="N")
-    parser.add_argument("--sample", type=int, metavar="N", help="only N programs")
-    parser.add_argument("--seed", type=lambda text: int(text, 0), default=1)
+    parser.add_argument("--sample", type=int, default=100, metavar="PERCENT", help="of the programs")
+    parser.add_argument("--seed", type=lambda text: int(text, 16), default=1, help="hexadecimal")
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
     options = parser.parse_args()
     options.build = options.build.resolve()

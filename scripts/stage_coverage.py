@@ -24,7 +24,7 @@ from pathlib import Path
 
 import numpy
 
-from stage_runner import ROOT, Build, Record, log_of, run
+from stage_runner import ROOT, Build, log_of, run
 
 COUNTERS = ROOT / "build" / "stage-coverage"
 FUNCTION, ARCS = 0x01000000, 0x01A10000
@@ -126,7 +126,7 @@ def main():
     parser.add_argument("--table", action="store_true")
     if not parser.parse_args().table:
         build()
-        run({"release": Build("true")}, list(usual_stages()), {}, Record(False))
+        run({"release": Build("true")}, list(usual_stages()), {})
     table()
 
 

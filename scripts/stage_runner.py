@@ -1,7 +1,6 @@
 """Runs stages of commands, two at a time, each with a log, and prints their outcomes.
 
-A stage is a command line, the targets that it needs and, for --all, the inputs on which its outcome
-depends. Builds take all processors, one after the other; then two stages at a time run on half of
+A stage is a command line and the build that it needs. Builds take all processors, one after the other; then two stages at a time run on half of
 the processors each, so that no processor is idle at the end of a stage, which is rarely parallel. Stages that
 mostly wait run beside them, one at a time.
 
@@ -14,24 +13,15 @@ one, and so is "SKIPPED (optional)": what scripts/setup does not install, and a 
 
 import concurrent.futures
 import dataclasses
-import hashlib
-import json
 import os
 import re
 import shutil
 import subprocess
-import tempfile
-import threading
 import time
 from pathlib import Path
 
-from source_files import source_files
-
 ROOT = Path(__file__).resolve().parent.parent
 LOGS = ROOT / "build" / "test-logs"
-PASSED = ROOT / "build" / "test-passed.json"
-CORPUS = ROOT.parent / "shared" / "corpus"
-EVERYTHING = (".",)
 IN_CI = os.environ.get("CI") == "true"
 AT_A_TIME = 2
 COUNTED = ("SKIPPED (no GPU)", "SKIPPED (optional)")
@@ -45,16 +35,15 @@ JOBS = max(1, CPUS // AT_A_TIME)
 
 @dataclasses.dataclass
 class Stage:
-    """A command and what it needs. In it {jobs} and the values of the run, as {seed}, are filled
-    in."""
+    """A command and what it needs. In it {jobs} and the values of the run, as {seed}, are filled in. A
+    number in braces is divided by the run's {parts}."""
 
     name: str
     command: str
     needs: str = "release"  # a build
-    # Folders and built programs that the outcome depends on, besides the command.
-    reads: tuple = EVERYTHING
     alone: bool = False  # takes all processors
     waits: bool = False  # for what it starts, most of its time
+    rare: bool = False  # takes long and cannot be divided: one run of several has it
 
 
 @dataclasses.dataclass
@@ -117,77 +106,18 @@ def command_of(stage, values):
     command = stage.command
     for name, value in {"jobs": str(CPUS if stage.alone else JOBS), **values}.items():
         command = command.replace(f"{{{name}}}", value)
-    return command
+    parts = int(values.get("parts", "1"))
+    return re.sub(r"{(\d+)}", lambda of: str(max(1, int(of[1]) // parts)), command)
 
 
 def perform(stage, values):
-    """Runs a stage and reports it; (outcome, seconds of the clock)."""
+    """Runs a stage and reports it; its outcome."""
     log, command = log_of(stage), command_of(stage, values)
     status, wall, cpu = run_command(command, log)
     text = log.read_text(errors="replace")
     outcome = judge(status, text, IN_CI)
     report(stage, command, outcome, (wall, cpu), text, log)
-    return outcome, wall
-
-
-# ---- what passed before ----
-
-
-def file_digest(path):
-    return hashlib.sha256(path.read_bytes()).hexdigest() if path.is_file() else "none"
-
-
-def tree_digest(folder):
-    """Of the sources in a folder."""
-    return hashlib.sha256("".join(f"{name} {file_digest(ROOT / name)}\n" for name in
-                                  source_files(folder, root=ROOT)).encode()).hexdigest()
-
-
-def program_digest(path):
-    """Of what a built program does: without names of lines, and without the build's own digest."""
-    with tempfile.TemporaryDirectory() as scratch:
-        bare = Path(scratch) / "bare"
-        subprocess.run(["objcopy", "--strip-all", "--remove-section=.note.gnu.build-id", path, bare],
-                       check=False, capture_output=True)
-        return file_digest(bare)
-
-
-def corpus_digest():
-    return hashlib.sha256("".join(f"{p.relative_to(CORPUS)} {file_digest(p)}\n" for p in
-                                  sorted(CORPUS.rglob("*"))).encode()).hexdigest()
-
-
-class Record:
-    """Which stages passed on which inputs, and how long they took."""
-
-    def __init__(self, use):
-        self.use, self.lock, self.digests = use, threading.Lock(), {}
-        self.passed = json.loads(PASSED.read_text()) if PASSED.exists() else {}
-        self.corpus = corpus_digest() if use else ""
-
-    def digest(self, what):
-        if what not in self.digests:
-            path = ROOT / what
-            self.digests[what] = (program_digest(path) if what.startswith("build")
-                                  else tree_digest(what))
-        return self.digests[what]
-
-    def inputs(self, stage):
-        parts = [stage.command, self.corpus, *(self.digest(what) for what in stage.reads)]
-        return hashlib.sha256("\n".join(parts).encode()).hexdigest()
-
-    def has(self, stage):
-        return self.use and self.passed.get(stage.name, {}).get("inputs") == self.inputs(stage)
-
-    def seconds(self, stage):
-        return self.passed.get(stage.name, {}).get("seconds")
-
-    def add(self, stage, seconds):
-        if not self.use:
-            return
-        with self.lock:
-            self.passed[stage.name] = {"inputs": self.inputs(stage), "seconds": round(seconds)}
-            PASSED.write_text(json.dumps(self.passed, indent=1) + "\n")
+    return outcome
 
 
 # ---- all stages ----
@@ -196,8 +126,8 @@ class Record:
 class Run:
     """The builds and stages of one run, and their sums."""
 
-    def __init__(self, values, record):
-        self.values, self.record = values, record
+    def __init__(self, values):
+        self.values = values
         self.totals = {"passed": 0, "failed": 0, "skipped": 0}
         self.failed_stages = []
 
@@ -217,34 +147,19 @@ class Run:
             self.failed_stages.append(f"what must be there: {what}")
 
     def do(self, stage):
-        outcome, seconds = perform(stage, self.values)
+        outcome = perform(stage, self.values)
         self.count(stage, outcome)
-        if outcome.word == "ok":
-            self.record.add(stage, seconds)
         return outcome
 
-    def announce(self, stages):
-        """How long the stages took when they last passed."""
-        known = [self.record.seconds(s) for s in stages]
-        total = sum(k for k in known if k is not None)
-        unknown = known.count(None)
-        print(f"{len(stages)} stages to run; when they last passed they took {total // 60} minutes,"
-              f" {AT_A_TIME} at a time" + (f" ({unknown} not known)" if unknown else ""), flush=True)
-
     def stages(self, stages):
-        again = [s for s in stages if not self.record.has(s)]
-        if self.record.use:
-            print(f"{len(stages) - len(again)} of {len(stages)} stages passed before on the same"
-                  " inputs (--afresh runs them again)")
-            self.announce(again)
-        if len(again) == 1:
-            again[0].alone = True
+        if len(stages) == 1:
+            stages[0].alone = True
         with concurrent.futures.ThreadPoolExecutor(AT_A_TIME) as pool, \
                 concurrent.futures.ThreadPoolExecutor(1) as beside:
-            waiting = beside.map(self.do, [s for s in again if s.waits and not s.alone])
-            list(pool.map(self.do, [s for s in again if not s.waits and not s.alone]))
+            waiting = beside.map(self.do, [s for s in stages if s.waits and not s.alone])
+            list(pool.map(self.do, [s for s in stages if not s.waits and not s.alone]))
             list(waiting)
-        for stage in again:
+        for stage in stages:
             if stage.alone:
                 self.do(stage)
 
@@ -275,13 +190,13 @@ def make_builds(this, builds, stages):
     return absent
 
 
-def run(builds, stages, values, record, lacking=lambda: ()):
+def run(builds, stages, values, lacking=lambda: ()):
     """Makes the builds that the stages need, then runs the stages; the exit status. values: what
     is filled into commands, by name; lacking() says after that what else is missing here."""
     LOGS.mkdir(parents=True, exist_ok=True)
     os.environ["RAVEL_BUILT"] = "1"  # to scripts that would build what they use
     started = time.time()
-    this = Run(values, record)
+    this = Run(values)
     absent = make_builds(this, builds, stages)
     this.stages([s for s in stages if s.needs not in absent])
     for what in lacking():

@@ -1,14 +1,17 @@
 #!/usr/bin/env python3
 """The stages of scripts/test. How they are run and reported: stage_runner.py.
 
-A run without --all takes minutes and tests what a change may break; --all runs whole matrices and
-searches for inputs that fail. Without --all seeds are fixed, so that a change never fails for an
-unrelated input. With --all they are new each time and printed; an input that fails then becomes a
-regression test: a program in nesl-tests/ or a case of a unit test. --all is run before an issue is
-resolved; it searches as long as --search says.
+A run without --all takes minutes and tests what a change may break. Its seeds are fixed, so that a
+change never fails for an unrelated input.
+
+--all also searches for inputs that fail, and takes a tenth of each matrix (of items, ways to run a program,
+programs) by a seed that is new each time and printed. What cannot be divided and takes long, it has in one
+run of ten (`rare`). So a run takes an hour or two, and ten of them have all; --parts 1 has all in one, many
+hours. An input that fails becomes a regression test: a program in nesl-tests/ or a case of a unit test.
 """
 
 import argparse
+import itertools
 import os
 import re
 import secrets
@@ -18,7 +21,7 @@ import sys
 from pathlib import Path
 
 import changed
-from stage_runner import ROOT, Build, Record, Stage, run
+from stage_runner import ROOT, Build, Stage, run
 
 DRIVE = "python3 nesl-tests/drive.py --jobs {jobs}"
 SANITIZED = "build-sanitized/bin"
@@ -34,12 +37,7 @@ SANITIZER_OPTIONS = {
     "ASAN_OPTIONS": "intercept_strstr=0:quarantine_size_mb=16"}
 TSAN_TARGETS = ("conformance", "vinterp-tests", "test-cpu-pool", "test-sub-plain",
                 "test-procedures-plain", "test-threads", "test-readers")
-# Their digest says whether what conformance runs has changed; comments have not.
-SUITE = ("build/bin/conformance",)
 TUNINGS = ("smallest", "largest")
-PROGRAMS = ("build/bin/vinterp-tests", "build/bin/fcodeopt", "nesl-tests", "examples")
-NATIVE = ("build/bin/nesl", "build/bin/neslc", "build/bin/vinterp", "nesl-tests", "examples", "bench/programs")
-FORMS = ("build/bin/nesl-tests", "nesl-tests", "examples")
 
 
 def build(preset, *targets, options="", anew=False):
@@ -85,10 +83,10 @@ CACHED = f"PATH={ROOT}/scripts/tests/cached:$PATH"
 
 def forms():
     yield Stage("NESL: forms and library", f"{EVERY} {CACHED} python3 nesl-tests/matrix.py --jobs {{jobs}}"
-                " --sample 1 --seed 1", reads=FORMS)
+                " --sample 1 --seed 1")
     yield Stage("NESL: forms in chunks, a sample", "python3 nesl-tests/matrix.py --jobs {jobs} --way fused"
                 " --widths 64 --threads all --backend cpu --backend cuda-emu --sample 1 --seed 1"
-                " --chunks 1 --chunks random", reads=FORMS)
+                " --chunks 1 --chunks random")
 
 
 def units():
@@ -107,46 +105,45 @@ def conformance():
     suite = "build/bin/conformance --quick"
     yield Stage("conformance, emulated GPU, watched",
                 f"{WATCHED},seed=1 {suite} --brief --backend cuda-emu --seed 8 --int 64"
-                f" --float 64 {WATCHED_ITEMS}", reads=SUITE)
+                f" --float 64 {WATCHED_ITEMS}")
     for backend in ("cpu", "delayed"):
         yield Stage(f"conformance, classic, {backend}",
-                    f"{suite} --brief --int 32 --float 64 --seed 1 --backend {backend}", reads=SUITE)
+                    f"{suite} --brief --int 32 --float 64 --seed 1 --backend {backend}")
     # The other half of the items has 64 bits in the next stage and in those of the emulated GPU.
-    yield Stage("conformance, 64-bit", f"{suite} --brief --int 64 --float 64 --seed 2 --shard 1/2", reads=SUITE)
+    yield Stage("conformance, 64-bit", f"{suite} --brief --int 64 --float 64 --seed 2 --shard 1/2")
     yield Stage("conformance, tuning values at both ends", " && ".join(
         f"{suite} --brief --backend cpu --int 64 --seed 1 --tuning cvl/tests/{end}.tuning"
-        for end in TUNINGS), reads=(*SUITE, "cvl/tests"))
+        for end in TUNINGS))
     # The smallest values of tuning give short vectors several ranges. The code is the same.
     compiled = (f"{suite} --brief --backend cpu --int 64 --float 64 --threads 2 --seed 1 --native wait:build/native"
                 " --only SUPEROP.FUNCTIONS")
     yield Stage("conformance, compiled superoperators",
                 f"mkdir -p build/native && rm -f build/native/* && export {CACHED} && {compiled}"
-                f" && {compiled} --tuning cvl/tests/smallest.tuning", reads=(*SUITE, "cvl/tests"))
+                f" && {compiled} --tuning cvl/tests/smallest.tuning")
     yield Stage("conformance, emulated GPU, 32-bit",
                 f"{EMULATION}deferred=random,order=reverse,seed=1,small=0 {suite} --backend cuda-emu"
-                " --seed 8 --int 32 --float 32 --shard 2/2", reads=SUITE)
+                " --seed 8 --int 32 --float 32 --shard 2/2")
     yield Stage("conformance, emulated GPU, compiled superoperators",
                 f"mkdir -p build/kernels && rm -f build/kernels/* && {CACHED} {WATCHED},seed=1 {suite} --brief"
                 " --backend cuda-emu --int 64 --seed 1 --native wait:build/kernels"
-                " --only SUPEROP.GATHERS", reads=SUITE)
+                " --only SUPEROP.GATHERS")
     # With this seed a pending length arrives while a superoperator asks for it.
     yield Stage("conformance, emulated GPU, a length that arrives late",
                 f"mkdir -p build/kernels-late && {CACHED} RAVEL_EMULATION=small=0 {suite} --brief --all-forms"
                 " --backend cuda-emu --int 64 --float 64 --seed 574782 --native wait:build/kernels-late"
-                " --only SUPEROP.SCANS", reads=SUITE)
+                " --only SUPEROP.SCANS")
 
 
 def programs():
-    yield Stage("programs", DRIVE + configs("classic-2t", "delayed-64", "fused-64"),
-                reads=PROGRAMS)
+    yield Stage("programs", DRIVE + configs("classic-2t", "delayed-64", "fused-64"))
     yield Stage("programs, a sample of other ways", f"{DRIVE} --sample 12 --seed 1" + configs(
         "classic", "classic-8t", "64-2t", "32-32", "64-32", "checked", "delayed", "optimised",
         "optimised-64", "fused", "fused-32-32", "fused-delayed", "fused-checked", "file", "file-64",
-        "file-vcode"), reads=PROGRAMS)
+        "file-vcode"))
     yield Stage("programs, a sample compiled and emulated",
                 f"{CACHED} {DRIVE} --sample 2 --seed 1" + configs(
                     "native", "native-64", "cuda-emu", "cuda-emu-64", "cuda-emu-32-32",
-                    "cuda-emu-fused", "cuda-emu-fused-64", "cuda-emu-native"), reads=PROGRAMS)
+                    "cuda-emu-fused", "cuda-emu-fused-64", "cuda-emu-native"))
     yield Stage("launches and waits, emulated GPU", "bench/gpu launches")
     yield Stage("kernels of superoperators, by NVRTC", "scripts/check-kernels examples")
     yield Stage("code of the CUDA back end for each GPU, a sample", "lab/check architectures --jobs {jobs}")
@@ -219,9 +216,9 @@ def pages():
     yield Stage("work of compiled NESL", "python3 nesl-tests/work.py")
     yield Stage("lifted functions of NESL", "python3 nesl-tests/instances.py")
     yield Stage("procedures of lifted functions, a sample",
-                "python3 nesl-tests/procedures.py --jobs {jobs} --sample 400")
+                "python3 nesl-tests/procedures.py --jobs {jobs} --sample 22")
     yield Stage("native code and everything else, a sample",
-                f"{CACHED} python3 nesl-tests/native.py --jobs {{jobs}} --sample 140 --least 110")
+                f"{CACHED} python3 nesl-tests/native.py --jobs {{jobs}} --sample 5 --least 110")
     yield Stage("code of each C compiler, some programs", f"{CACHED} python3 nesl-tests/compilers.py --jobs {{jobs}}")
     yield Stage("chunks of many tiny instances", "python3 nesl-tests/ranges.py")
     yield Stage("loops whose rounds fail, in chunks", "python3 nesl-tests/rounds.py --seed 5 --jobs {jobs}")
@@ -259,35 +256,36 @@ def usual():
 # ---- scripts/test --all, beside the above ----
 
 
+PART = "--sample {100} --seed {seed}"  # of programs, or of ways to run them: percent
+
+
 def whole_conformance():
     """All cases in 64 bits, the usual ones in the other widths."""
-    suite = "build/bin/conformance"
+    suite = "build/bin/conformance --shard {shard}"
     widths = ((32, 64, "--quick"), (64, 64, "--full"), (32, 32, "--quick"), (64, 32, "--quick"))
-    for number, (width, real, cases) in enumerate(widths, 1):
+    for width, real, cases in widths:
         yield Stage(f"whole: conformance {width}/{real}", f"{suite} {cases} --int {width} --float"
-                    f" {real} --seed {number}", reads=SUITE)
+                    f" {real} --seed 0x{{seed}}")
     yield Stage("whole: conformance, compiled superoperators", "mkdir -p build/native-whole && "
-                f"{suite} --quick --backend cpu --int 64 --float 64 --threads 2 --seed 7"
-                " --native wait:build/native-whole --only SUPEROP", reads=SUITE)
+                f"{suite} --quick --backend cpu --int 64 --float 64 --threads 2 --seed 0x{{seed}}"
+                " --native wait:build/native-whole --only SUPEROP")
     for end in TUNINGS:
         tuned = f"{suite} --seed 0x{{seed}} --tuning cvl/tests/{end}.tuning"
-        yield Stage(f"whole: conformance, {end} tuning values", f"{tuned} --quick",
-                    reads=(*SUITE, "cvl/tests"))
+        yield Stage(f"whole: conformance, {end} tuning values", f"{tuned} --quick")
         for backend in ("cpu", "cuda-emu"):
             yield Stage(f"whole: conformance, {end} tuning values, compiled superoperators, {backend}",
                         f"mkdir -p build/native-tuned-{backend} && {tuned} --brief --backend {backend}"
-                        f" --int 64 --native wait:build/native-tuned-{backend} --only SUPEROP",
-                        reads=(*SUITE, "cvl/tests"))
+                        f" --int 64 --native wait:build/native-tuned-{backend} --only SUPEROP")
     emulated = f"{suite} --quick --backend cuda-emu"
     for order, (width, real, _) in zip(("forward", "reverse", "shuffled", "forward"), widths):
         yield Stage(f"whole: conformance, emulated GPU, {order}, {width}/{real}",
                     f"{EMULATION}check,deferred=random,order={order},seed=0x{{seed}} {emulated}"
-                    f" --seed 8 --int {width} --float {real}", reads=SUITE)
+                    f" --seed 0x{{seed}} --int {width} --float {real}")
     yield Stage("whole: conformance, emulated GPU, watched", f"{WATCHED},seed=0x{{seed}} {emulated}"
-                " --seed 8 --int 64 --float 64", reads=SUITE)
+                " --seed 0x{seed} --int 64 --float 64")
     yield Stage("whole: conformance, emulated GPU, compiled superoperators",
                 f"mkdir -p build/kernels-64 && {WATCHED},seed=0x{{seed}} {emulated}"
-                " --int 64 --seed 0x{seed} --native wait:build/kernels-64 --only SUPEROP", reads=SUITE)
+                " --int 64 --seed 0x{seed} --native wait:build/kernels-64 --only SUPEROP")
 
 
 def whole_programs():
@@ -302,53 +300,49 @@ def whole_programs():
         "emulated GPU, compiled": ("cuda-emu-native",),
     }
     for name, ways in groups.items():
-        yield Stage(f"whole: programs, {name}", DRIVE + configs(*ways), reads=PROGRAMS)
+        yield Stage(f"whole: programs, {name}", f"{DRIVE} {PART}" + configs(*ways))
     yield Stage("whole: the pages as a site", "scripts/site")
     yield Stage("whole: functions of C from NESL, by clang", "python3 nesl-tests/libraries.py --c clang"
                 " --c++ clang++ --seed 0x{seed}")
     yield Stage("whole: native code and everything else",
-                f"{CACHED} python3 nesl-tests/native.py --jobs {{jobs}} --least 3000", reads=NATIVE)
+                f"{CACHED} python3 nesl-tests/native.py --jobs {{jobs}} {PART} --least {{3000}}")
     yield Stage("whole: native code and everything else, random programs",
-                "python3 nesl-tests/native.py --jobs {jobs} --random 1000 --seed 0x{seed} --least 1000",
-                reads=NATIVE)
-    yield Stage("whole: procedures of lifted functions", "python3 nesl-tests/procedures.py --jobs {jobs}",
-                reads=NATIVE)
+                "python3 nesl-tests/native.py --jobs {jobs} --random {1000} --seed 0x{seed} --least {1000}")
+    yield Stage("whole: procedures of lifted functions", f"python3 nesl-tests/procedures.py --jobs {{jobs}} {PART}")
     yield Stage("whole: properties of programs", "python3 nesl-tests/properties.py --seed 0x{seed}")
-    yield Stage("whole: code of each C compiler", f"{CACHED} python3 nesl-tests/compilers.py --all --jobs {{jobs}}",
-                reads=NATIVE)
+    yield Stage("whole: code of each C compiler", f"{CACHED} python3 nesl-tests/compilers.py --all --jobs {{jobs}}")
     yield Stage("whole: superoperators compiled ahead of time", "python3 nesl-tests/ahead.py")
     yield Stage("whole: functions of C from NESL, their kernels for a GPU",
                 "python3 nesl-tests/libraries.py --cuda")
     yield Stage("whole: real programs", f"{DRIVE} --suite real --jobs 1" + configs(
-        "classic", "64-2t", "optimised", "fused", "fused-64", "file-64", "native"),
-        reads=PROGRAMS, alone=True)
+        "classic", "64-2t", "optimised", "fused", "fused-64", "file-64", "native"), alone=True, rare=True)
     # Those of the sizes that an emulation with all its checks runs in a minute or two.
     yield Stage("whole: real programs, emulated GPU", f"{DRIVE} --suite real --only muladd"
                 " --only bh.100 --only dotp.100000 --only '*.1000'" + configs(
-                    "cuda-emu", "cuda-emu-64", "cuda-emu-fused-64"), reads=PROGRAMS)
-    yield Stage("whole: launches and waits, emulated GPU", f"{CACHED} bench/gpu launches --whole")
-    yield Stage("whole: kernels of superoperators, by NVRTC", "scripts/check-kernels")
-    yield Stage("whole: code of the CUDA back end for each GPU", "lab/check architectures --whole --jobs {jobs}")
+                    "cuda-emu", "cuda-emu-64", "cuda-emu-fused-64"))
+    yield Stage("whole: launches and waits, emulated GPU", f"{CACHED} bench/gpu launches --whole", rare=True)
+    yield Stage("whole: kernels of superoperators, by NVRTC", "scripts/check-kernels", rare=True)
+    yield Stage("whole: code of the CUDA back end for each GPU", "lab/check architectures --whole --jobs {jobs}", rare=True)
     yield Stage("whole: kernels of the CUDA back end, by ptxas",
-                "lab/check ptxas --jobs {jobs} --arch 80 90 120")
+                "lab/check ptxas --jobs {jobs} --arch 80 90 120", rare=True)
     yield Stage("whole: kernels of the CUDA back end, their PTX interpreted",
-                "lab/check ptx --jobs {jobs} --whole --seed 0x{seed}")
+                "lab/check ptx --jobs {jobs} --whole --seed 0x{seed}", rare=True)
     yield Stage("whole: programs for a GPU under weak memory, their PTX interpreted",
-                "lab/check weak --jobs {jobs} --seed 0x{seed}")
+                "lab/check weak --jobs {jobs} --seed 0x{seed} --seeds {200}")
     yield Stage("whole: coverage of the kernels of the CUDA back end",
-                "lab/check coverage --jobs {jobs}")
+                "lab/check coverage --jobs {jobs}", rare=True)
     yield Stage("whole: barriers, fences and masks left out of superoperators' kernels and CUB's",
-                "lab/check drops --jobs {jobs}")
+                "lab/check drops --jobs {jobs}", rare=True)
     yield Stage("whole: what launches ask of a GPU, counted",
                 "{ [ ! -e build/lib/ravel/cvl-cuda-ptx.so ] || cmake --build build --target bench-gpu-peers-ptx; }"
-                " && lab/check counts && lab/check counts --variants --size 14")
+                " && lab/check counts && lab/check counts --variants --size 14", rare=True)
     yield Stage("whole: programs in CUDA by hand, their PTX interpreted",
-                "bench/run --check --backend cuda-ptx --systems cuda,cuda-library --jobs {jobs}")
+                "bench/run --check --backend cuda-ptx --systems cuda,cuda-library --jobs {jobs}", rare=True)
     yield Stage("whole: calls of the CUDA runtime that fail, each of them",
-                "lab/check failures --jobs {jobs} --every")
+                "lab/check failures --jobs {jobs} --every", rare=True)
     yield Stage("whole: kernels of the examples in NESL, by NVRTC", "scripts/check-kernels examples/*.nesl")
     yield Stage("whole: what checks a GPU, on the emulated one", "scripts/gpu-check --emulated"
-                " --whole --only conformance switches peers corpus fused big --minutes 60")
+                " --whole --only conformance switches peers corpus fused big --minutes 60", rare=True)
 
 
 def whole_forms():
@@ -358,96 +352,93 @@ def whole_forms():
     emulated = {"unoptimised": "classic", "optimised": "32-32", "fused": "64"}
     for way in FLAGS:
         # Compiling every superoperator takes too long: a new sample each time.
-        part = " --sample 30 --seed {seed}" if way == "native" else ""
-        yield Stage(f"whole: NESL, {way}, cpu", f"{matrix} --way {way} --backend cpu{part}",
-                    reads=FORMS)
+        part = f" --sample {'{30}' if way == 'native' else '{100}'} --seed {{seed}}"
+        yield Stage(f"whole: NESL, {way}, cpu", f"{matrix} --way {way} --backend cpu{part}")
         if way in emulated:
-            yield Stage(f"whole: NESL, {way}, delayed", f"{matrix} --way {way} --backend delayed",
-                        reads=FORMS)
+            yield Stage(f"whole: NESL, {way}, delayed", f"{matrix} --way {way} --backend delayed{part}")
             yield Stage(f"whole: NESL, {way}, emulated GPU", f"{matrix} --way {way} --backend cuda-emu"
-                        f" --widths {emulated[way]}", reads=FORMS)
+                        f" --widths {emulated[way]}{part}")
     # All batch calls in chunks of these sizes; on each back end beside the CPU's a new sample.
     sizes = "".join(f" --chunks {n}" for n in (1, 2, 3, 7, "random"))
     for backend, percent in (("cpu", 100), ("delayed", 50), ("cuda-emu", 30), ("cuda-ptx", 2)):
         yield Stage(f"whole: NESL in chunks, {backend}", f"{matrix} --way fused --widths 64 --threads all"
-                    f" --backend {backend} --sample {percent} --seed {{seed}}{sizes}", reads=FORMS)
-    yield Stage("whole: NESL, other data", f"{matrix} --sample 0 --data {{seed}}", reads=FORMS)
+                    f" --backend {backend} --sample {{{percent}}} --seed {{seed}}{sizes}")
+    yield Stage("whole: NESL, other data", f"{matrix} --sample 0 --data {{seed}}")
 
 
 def whole_sanitized():
     yield Stage("whole: compiled superoperators of the CPU",
-                "RAVEL_COMPILED_ROUNDS=30 build/bin/test-cpu-fused")
+                "RAVEL_COMPILED_ROUNDS={30} build/bin/test-cpu-fused")
     yield Stage("whole: sanitized units", f"{SANITIZED_UNITS} -LE conformance", "sanitized")
     yield Stage("whole: sanitized NESL forms", "python3 nesl-tests/nesl.py --jobs {jobs} --timeout"
                 f" 300 --nesl {SANITIZED}/nesl-tests --config direct --config fused", "sanitized")
-    yield Stage("whole: sanitized programs", f"{DRIVE} --vinterp {SANITIZED}/vinterp-tests" + configs(
+    yield Stage("whole: sanitized programs", f"{DRIVE} {PART} --vinterp {SANITIZED}/vinterp-tests" + configs(
         "classic-2t", "checked", "delayed-64", "fused-2t", "fused-delayed", "file-64",
         "cuda-emu-plain", "cuda-emu-64", "cuda-emu-fused"), "sanitized")
-    yield Stage("whole: sanitized conformance", f"{SANITIZED}/conformance --quick --seed 5",
+    yield Stage("whole: sanitized conformance", f"{SANITIZED}/conformance --quick --seed 0x{{seed}} --shard {{shard}}",
                 "sanitized")
     for width in (32, 64):
         yield Stage(f"whole: sanitized conformance, emulated GPU, {width}",
                     f"{EMULATION}deferred=random,order=reverse,small=0 {SANITIZED}/conformance"
-                    f" --backend cuda-emu --quick --seed 9 --float {width}", "sanitized")
+                    f" --backend cuda-emu --quick --seed 0x{{seed}} --float {width} --shard {{shard}}", "sanitized")
         yield Stage(f"whole: thread sanitizer, conformance, {width}",
                     "build-tsan/bin/conformance --quick --backend cpu --threads 3 --seed 0x{seed}"
-                    f" --int {width}", "tsan")
-    yield Stage("whole: thread sanitizer, programs", f"{DRIVE} --vinterp"
+                    f" --int {width} --shard {{shard}}", "tsan")
+    yield Stage("whole: thread sanitizer, programs", f"{DRIVE} {PART} --vinterp"
                 " build-tsan/bin/vinterp-tests" + configs("classic-8t", "64-2t", "fused-2t"), "tsan")
-    yield Stage("whole: thread sanitizer, contexts of libravel", "build-tsan/bin/test-threads 120",
+    yield Stage("whole: thread sanitizer, contexts of libravel", "build-tsan/bin/test-threads {120}",
                 "tsan")
     yield Stage("whole: every allocation of the commands fails once",
                 "python3 commands/tests/allocations.py build/commands/failing-malloc.so cc"
-                " build/bin/nesl build/bin/neslc build/bin/vinterp build/bin/fcodeopt --all")
+                " build/bin/nesl build/bin/neslc build/bin/vinterp build/bin/fcodeopt --all", rare=True)
     yield Stage("whole: a file of 8 GB in 500 MB", "python3 commands/tests/stream_command.py"
-                " build/bin/nesl --large StreamTest.test_eight_gigabytes")
+                " build/bin/nesl --large StreamTest.test_eight_gigabytes", rare=True)
     yield Stage("whole: a CSV file of 3 GB in 500 MB", "python3 commands/tests/stream_command.py"
-                " build/bin/nesl --large StreamTest.test_a_csv_file_of_gigabytes")
-    yield Stage("whole: streams of 3 GB in 100 MB from Python", "python3 python/tests/large_streams.py")
+                " build/bin/nesl --large StreamTest.test_a_csv_file_of_gigabytes", rare=True)
+    yield Stage("whole: streams of 3 GB in 100 MB from Python", "python3 python/tests/large_streams.py", rare=True)
 
 
 def whole_at_random():
     yield Stage("whole: sanitized ranks of MPI jobs",
                 "cvl-mpi/tests/ranks.py --build build-sanitized --ranks 3"
                 " --conformance '--quick --brief --int 64 --shard 1/20 --seed 0x{seed}'", "sanitized")
-    yield Stage("whole: how ranks of MPI jobs execute programs", "bench/mpi programs --check")
+    yield Stage("whole: how ranks of MPI jobs execute programs", "bench/mpi programs --check", rare=True)
     yield Stage("whole: what ranks of MPI jobs send, programs", "bench/mpi sent --check"
-                " && bench/mpi operations --check --ranks 1 8 16 --elements 262144")
+                " && bench/mpi operations --check --ranks 1 8 16 --elements 262144", rare=True)
     yield Stage("whole: ranks of MPI jobs",
-                "cvl-mpi/tests/ranks.py --ranks 1 2 3 4 5 7 16 --programs --forms --random 300 --seed {seed}"
-                " --conformance '--quick --brief --int 64 --seed 0x{seed}'")
+                "cvl-mpi/tests/ranks.py --ranks 1 2 3 4 5 7 16 --programs --forms --random {300} --seed {seed}"
+                " --conformance '--quick --brief --int 64 --seed 0x{seed} --shard {shard}'", rare=True)
     yield Stage("whole: random functions of Python",
-                "python3 -W ignore python/tests/test_function_random.py --seed 0x{seed} --count 1000")
+                "python3 -W ignore python/tests/test_function_random.py --seed 0x{seed} --count {1000}")
     yield Stage("whole: random programs of VCODE", "python3 nesl-tests/random_programs.py"
                 " --seconds {search} --native --seed {seed}")
     yield Stage("whole: random batch calls, in chunks", "python3"
-                " commands/tests/chunks_command.py build/bin/vinterp --programs 1500 --seed 0x{seed}"
+                " commands/tests/chunks_command.py build/bin/vinterp --programs {1500} --seed 0x{seed}"
                 " Chunks.test_random_programs")
     yield Stage("whole: random loops whose rounds fail, in chunks",
-                "python3 nesl-tests/rounds.py --programs 1000 --seed 0x{seed} --jobs {jobs}")
+                "python3 nesl-tests/rounds.py --programs {1000} --seed 0x{seed} --jobs {jobs}")
     yield Stage("whole: properties of programs, other cases",
-                "python3 nesl-tests/properties.py --seed 0x{seed} --cases 2000")
+                "python3 nesl-tests/properties.py --seed 0x{seed} --cases {2000}")
     yield Stage("whole: random programs of NESL", "build/bin/nesl-random --seed 0x{seed}"
                 " --seconds {search}")
     yield Stage("whole: random programs of NESL, compiled superoperators",
                 "mkdir -p build/kernels-random && build/bin/nesl-random --first 1000000"
                 " --seed 0x{seed} --seconds {search} --native build/kernels-random")
     yield Stage("whole: sanitized programs with wrong lengths, unchecked", "python3"
-                f" nesl-tests/mismatched.py --nesl {SANITIZED}/nesl-tests --seed 0x{{seed}} --count 2000",
+                f" nesl-tests/mismatched.py --nesl {SANITIZED}/nesl-tests --seed 0x{{seed}} --count {{2000}}",
                 "sanitized")
     yield Stage("whole: sanitized random programs of NESL",
                 f"{SANITIZED}/nesl-random --seed 0x{{seed}} --seconds {{search}}", "sanitized")
     for what in ("", "syntax ", "forms "):
         yield Stage(f"whole: fuzzing, {what or 'loader'}", f"scripts/fuzz {what}{{search}}", "sanitized")
-    yield Stage("whole: reproducibility", "python3 nesl-tests/reproducible.py")
-    yield Stage("whole: mutations of the tables", "scripts/mutate-tables --all", alone=True)
+    yield Stage("whole: reproducibility", f"python3 nesl-tests/reproducible.py {PART}")
+    yield Stage("whole: mutations of the tables", "scripts/mutate-tables --all", alone=True, rare=True)
 
 
 def whole_rest():
     yield Stage("whole: unit tests", f"{UNITS} -LE conformance")
-    yield Stage("whole: elementary functions of all floats", "build/bin/elementary-floats",
-                reads=("build/bin/elementary-floats",))
-    yield Stage("whole: what CONTRIBUTING.md lists", "python3 nesl-tests/contributing.py --build")
+    yield Stage("whole: elementary functions of all floats", "build/bin/elementary-floats", rare=True)
+    yield Stage("whole: what CONTRIBUTING.md lists", "python3 nesl-tests/contributing.py --build", rare=True)
     yield Stage("whole: programs for interpreters of the 1990s",
                 "python3 nesl-tests/portable.py --forms 100")
     yield Stage("whole: the package for Python beside other libraries",
@@ -458,19 +449,22 @@ def whole_rest():
     yield Stage("whole: notebooks", "scripts/with-python-libraries python3 examples/notebooks/run.py")
     yield Stage("whole: ragged data in other libraries", "scripts/with-python-libraries python3"
                 " bench/python --check")
-    yield Stage("whole: programs in bounded memory", "bench/memory check")
-    yield Stage("whole: benchmark programs", "bench/run --check --compile-cuda --jobs {jobs}")
-    yield Stage("whole: cliffs in speed", "bench/cliffs", alone=True)
-    yield Stage("whole: aarch64, emulated", "scripts/aarch64", alone=True)
-    yield Stage("whole: packages", "scripts/package --test --again", alone=True)
-    yield Stage("whole: coverage", "scripts/coverage", alone=True)
-    yield Stage("whole: the commands of the documents on a fresh machine", "scripts/fresh", alone=True)
+    yield Stage("whole: programs in bounded memory", "bench/memory check", rare=True)
+    yield Stage("whole: benchmark programs", "bench/run --check --compile-cuda --jobs {jobs}", rare=True)
+    yield Stage("whole: cliffs in speed", "bench/cliffs", alone=True, rare=True)
+    yield Stage("whole: aarch64, emulated", "scripts/aarch64", alone=True, rare=True)
+    yield Stage("whole: packages", "scripts/package --test --again", alone=True, rare=True)
+    yield Stage("whole: coverage", "scripts/coverage", alone=True, rare=True)
+    yield Stage("whole: the commands of the documents on a fresh machine", "scripts/fresh", alone=True, rare=True)
 
 
-def whole():
-    for group in (whole_conformance, whole_forms, whole_programs, whole_sanitized, whole_at_random,
-                  whole_rest):
-        yield from group()
+def whole(part, parts):
+    """The stages of one run of `parts`; those that are rare are in turn in one of the runs."""
+    groups = (whole_conformance, whole_forms, whole_programs, whole_sanitized, whole_at_random, whole_rest)
+    rare = itertools.count()
+    for stage in itertools.chain.from_iterable(group() for group in groups):
+        if not stage.rare or next(rare) % parts == part:
+            yield stage
 
 
 # ---- the command ----
@@ -499,9 +493,9 @@ def lacking():
 def main():
     parser = argparse.ArgumentParser(description="runs the stages of scripts/test")
     parser.add_argument("--all", action="store_true",
-                        help="also whole matrices and new seeds; stages that passed on the same"
-                        " inputs are not run again")
-    parser.add_argument("--afresh", action="store_true", help="with --all: all stages")
+                        help="also a tenth of whole matrices, by a new seed, and searches for inputs that fail")
+    parser.add_argument("--parts", type=int, default=10, metavar="N",
+                        help="with --all: an N-th of the matrices instead of a tenth; 1: all of them, many hours")
     parser.add_argument("--changed", nargs="?", const="HEAD", metavar="COMMIT",
                         help="only the unit tests of rooms with files that differ from a commit (default:"
                         " the last one), and a small part of what executes them")
@@ -519,24 +513,25 @@ def main():
     if shutil.which("ccache"):  # tests with a cache folder of their own keep that of compilers
         os.environ.setdefault("CCACHE_DIR", subprocess.run(
             ["ccache", "--get-config", "cache_dir"], check=True, capture_output=True, text=True).stdout.strip())
+    seed = options.seed or (secrets.token_hex(4) if options.all else "1")
+    part = int(seed, 16) % options.parts
     made = builds(options.all)
     if options.changed:
         rooms = changed.rooms_of(changed.changed_files(options.changed))
         made["release"] = Build(build("release", "all", *changed.targets(rooms)))
         stages = list(changed.stages(rooms, f"{EVERY} {CACHED}"))
     else:
-        stages = list(usual()) + (list(whole()) if options.all else [])
+        stages = list(usual()) + (list(whole(part, options.parts)) if options.all else [])
     stages = [s for s in stages if (not options.only or options.only in s.name)
               and not any(text in s.name for text in options.without)]
     if options.list:
         for stage in stages:
             print(f"{stage.name}: {stage.command}")
         return 0
-    seed = options.seed or (secrets.token_hex(4) if options.all else "1")
     if options.all:
-        print(f"seed {seed}")
-    return run(made, stages, {"seed": seed, "search": str(options.search)},
-               Record(use=options.all and not options.afresh), lacking)
+        print(f"seed {seed}, part {part + 1} of {options.parts}")
+    return run(made, stages, {"seed": seed, "search": str(options.search), "parts": str(options.parts),
+                              "shard": f"{part + 1}/{options.parts}"}, lacking)
 
 
 if __name__ == "__main__":

@@ -52,53 +52,33 @@ class Remembering(unittest.TestCase):
         folder = tempfile.TemporaryDirectory()
         self.addCleanup(folder.cleanup)
         self.root = Path(folder.name)
-        kept = {name: getattr(runner, name) for name in ("ROOT", "LOGS", "PASSED", "CORPUS", "IN_CI")}
+        kept = {name: getattr(runner, name) for name in ("ROOT", "LOGS", "IN_CI")}
         self.addCleanup(lambda: [setattr(runner, n, v) for n, v in kept.items()])
         runner.ROOT, runner.LOGS = self.root, self.root / "build" / "logs"
-        runner.PASSED, runner.CORPUS = self.root / "build" / "passed.json", self.root / "corpus"
         runner.IN_CI = False
         (self.root / ".gitignore").write_text("/build/\n")
         (self.root / "data").mkdir()
         (self.root / "data" / "x").write_text("1")
-        self.stage = runner.Stage("counts", "echo run >>build/runs; grep -q 1 data/x", "none",
-                                  reads=("data",))
+        self.stage = runner.Stage("counts", "echo run >>build/runs; grep -q 1 data/x", "none")
 
-    def go(self, use=True, **more):
+    def go(self, **more):
         """The exit status of a run, and how often the stage has run by then."""
         self.said = io.StringIO()
         with contextlib.redirect_stdout(self.said):
-            status = runner.run({}, [self.stage], {"seed": "1"}, runner.Record(use), **more)
+            status = runner.run({}, [self.stage], {"seed": "1"}, **more)
         return status, len((self.root / "build" / "runs").read_text().splitlines())
 
-    def test_what_passed_is_not_run_again(self):
+    def test_a_failure_is_named_at_the_end(self):
         self.assertEqual(self.go(), (0, 1))
-        self.assertEqual(self.go(), (0, 1))
-        self.assertIn("1 of 1 stages passed before", self.said.getvalue())
-
-    def test_without_a_record_it_is(self):
-        self.go()
-        self.assertEqual(self.go(use=False), (0, 2))
-
-    def test_other_inputs_run_it_again(self):
-        self.go()
-        (self.root / "data" / "x").write_text("11")
-        self.assertEqual(self.go(), (0, 2))
-
-    def test_another_command_runs_it_again(self):
-        self.go()
-        self.stage.command += " && true"
-        self.assertEqual(self.go(), (0, 2))
-
-    def test_other_files_do_not(self):
-        self.go()
-        (self.root / "beside").write_text("1")
-        self.assertEqual(self.go(), (0, 1))
-
-    def test_a_failure_is_not_remembered(self):
         (self.root / "data" / "x").write_text("2")
-        self.assertEqual(self.go(), (1, 1))
         self.assertEqual(self.go(), (1, 2))
         self.assertIn("FAILED: counts", self.said.getvalue())
+
+    def test_values_and_parts_are_filled_in(self):
+        stage = runner.Stage("s", "try --seed 0x{seed} --shard {shard} --count {300} --least {3}")
+        values = {"seed": "2a", "shard": "3/10", "parts": "10"}
+        self.assertEqual(runner.command_of(stage, values), "try --seed 0x2a --shard 3/10 --count 30 --least 1")
+        self.assertEqual(runner.command_of(runner.Stage("s", "try {300}"), {}), "try 300")
 
     def test_what_is_missing_counts_and_fails_in_ci(self):
         status, _ = self.go(lacking=lambda: ["(no nvcc) a module"])
@@ -118,7 +98,7 @@ class Remembering(unittest.TestCase):
         (self.root / "build").mkdir()
         (self.root / "build" / "runs").write_text("")
         with contextlib.redirect_stdout(io.StringIO()) as said:
-            self.assertEqual(runner.run(builds, [self.stage], {"seed": "1"}, runner.Record(False)), 1)
+            self.assertEqual(runner.run(builds, [self.stage], {"seed": "1"}), 1)
         self.assertIn("SKIPPED 1 stages: no no-such-compiler", said.getvalue())
         self.assertEqual((self.root / "build" / "runs").read_text(), "")
 
@@ -130,7 +110,7 @@ class Remembering(unittest.TestCase):
                   for mine in "abc"]
         (self.root / "build").mkdir()
         with contextlib.redirect_stdout(io.StringIO()):
-            self.assertEqual(runner.run({}, stages, {}, runner.Record(False)), 0)
+            self.assertEqual(runner.run({}, stages, {}), 0)
 
 
 if __name__ == "__main__":
