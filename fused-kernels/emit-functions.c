@@ -9,39 +9,18 @@
 
 /* ---- the plan ---- */
 
-void fused_flat_operands(const struct superop *op, uint32_t k, uint32_t of[2]) {
+uint32_t fused_flat_operand(const struct superop *op, uint32_t k) {
   const struct superop_node *node = &op->nodes[k];
-  of[0] = of[1] = SUPEROP_NONE;
-  if (node->role == ROLE_INDEX) of[0] = node->operands[2];
-  if (fused_is_by_data(op, k) && !op->cold[k]) of[0] = node->operands[node->operand_count - 1];
-  if (node->role != ROLE_SCATTER) return;
-  of[0] = node->operands[node->operand_count - 1];
-  if (node->op != OPC_PERMUTE) of[1] = node->operands[node->operand_count - 2];
+  if (node->role == ROLE_INDEX) return node->operands[2];
+  if (fused_is_by_data(op, k) && !op->cold[k]) return node->operands[node->operand_count - 1];
+  return SUPEROP_NONE;
 }
 
 bool fused_functions_differ(const struct superop *op) {
   for (uint32_t k = 0; k < op->node_count; k++) {
-    uint32_t of[2];
-    fused_flat_operands(op, k, of);
-    if (of[0] != SUPEROP_NONE) return true;
+    if (fused_flat_operand(op, k) != SUPEROP_NONE) return true;
   }
   return false;
-}
-
-/* Returns whether a function may execute the scatters: no result of one is an operand. */
-static bool fused_may_scatter(const struct superop *op) {
-  bool some = false;
-  for (uint32_t k = 0; k < op->node_count; k++) {
-    const struct superop_node *node = &op->nodes[k];
-    if (node->role == ROLE_COMBINE_SCATTER) return false;
-    if (node->role != ROLE_SCATTER) continue;
-    some = true;
-    for (unsigned i = 0; i < node->operand_count; i++) {
-      const struct superop_node *from = emit_definition(op, node->operands[i]);
-      if (from && from->role == ROLE_SCATTER) return false;
-    }
-  }
-  return some;
 }
 
 static bool needs_bounds(const struct fused_functions *f, uint32_t k) {
@@ -86,7 +65,6 @@ bool fused_functions_plan(struct arena *arena, const struct superop *op, bool fl
   *f = (struct fused_functions){.op = op, .flat = flat};
   if (!fused_schedule_make(arena, op, target, &f->schedule)) return false;
   if (!emit_functions_is_worth_it(op, f->schedule.stage_count)) return false;
-  f->scatters = flat && fused_may_scatter(op);
   number_bounds(arena, op, f);
   return true;
 }
@@ -113,8 +91,8 @@ static bool leaves_scan(const struct fused_functions *f, uint32_t k) {
 
 static bool leaves(const struct fused_functions *f, uint32_t k) {
   const uint8_t role = f->op->nodes[k].role;
-  return (role == ROLE_SCAN && leaves_scan(f, k)) || (role == ROLE_SCATTER && !f->scatters) ||
-         role == ROLE_COMBINE_SCATTER;
+  return (role == ROLE_SCAN && leaves_scan(f, k)) || role == ROLE_COMBINE_SCATTER ||
+         (role == ROLE_SCATTER && !kernel_range_fits(f->op));
 }
 
 /* The nodes of a role that are left, at the end of a list. */

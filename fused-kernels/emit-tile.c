@@ -1,7 +1,7 @@
 /* emit-tile.c - the function that executes a tile, strip by strip: what spreads, counts and
  * gathers fills buffers, then the function of a stage runs, and so on; last come packs, which
- * append what they keep, and scatters. Whatever depends on the segments of a position is
- * a walk over them, written here around the functions of tile-functions.h.
+ * append what they keep. Whatever depends on the segments of a position is a walk over them,
+ * written here around the functions of tile-functions.h.
  */
 #include "cvl/trees.h"
 #include "fused-kernels/emit-expression.h"
@@ -236,82 +236,6 @@ static void print_packs(const struct tile_text *t) {
   }
 }
 
-/* ---- scatters ---- */
-
-static bool has_flags(const struct superop_node *node) {
-  return node->op == OPC_FPERMUTE || node->op == OPC_DFPERMUTE;
-}
-
-/* Writes to memory or, for elements that go elsewhere, to a variable. There is no branch, which
- * would be unpredictable. */
-static void print_writes(const struct tile_text *t, const struct superop_node *node) {
-  if (node->op == OPC_PERMUTE) {
-    fputs("    if (j >= s->count) continue;\n"
-          "    if (s->mark) WRITE(&s->mark[j], &one);\n"
-          "    WRITE(&to[j], &x[i]);\n",
-          t->out);
-    return;
-  }
-  fprintf(t->out,
-          "    %s *target = %sj - s->low < s->high - s->low ? to + j : &unused;\n"
-          "    *target = x[i];\n",
-          emit_type_of(t->op, t->widths, node->result), has_flags(node) ? "flags[i] && " : "");
-}
-
-/* Whether index i is out of range. */
-static void print_wrong(const struct tile_text *t, const struct superop_node *node) {
-  fprintf(t->out, "%s(uint64_t)index[i] >= s->count", has_flags(node) ? "flags[i] && " : "");
-}
-
-/* The function of a scatter for a strip: the first position whose index is out of range, or m.
- */
-static void define_scatter(const struct tile_text *t, uint32_t k) {
-  const struct superop_node *node = &t->op->nodes[k];
-  const char *type = emit_type_of(t->op, t->widths, node->result);
-  fprintf(t->out,
-          "static APART uint64_t %s_scatter%u(const struct tile_scatter *s, uint64_t m,\n"
-          "    const %s *x, const INT *index, const uint8_t *flags) {\n"
-          "  %s *to = (void *)s->out, unused;\n"
-          "  const uint8_t one = 1;\n"
-          "  uint64_t wrong = 0;\n"
-          "  (void)unused, (void)one, (void)flags;\n"
-          "  for (uint64_t i = 0; i < m; i++) wrong |= (uint64_t)(",
-          t->name, k, type, type);
-  print_wrong(t, node);
-  fputs(");\n  for (uint64_t i = 0; i < m; i++) {\n"
-        "    const uint64_t j = (uint64_t)index[i];\n",
-        t->out);
-  print_writes(t, node);
-  fputs("  }\n  for (uint64_t i = 0; i < m && wrong; i++) {\n    if (", t->out);
-  print_wrong(t, node);
-  fputs(") return i;\n  }\n  return m;\n}\n\n", t->out);
-}
-
-static void print_scatter(const struct tile_text *t, uint32_t k, uint32_t number) {
-  const struct superop_node *node = &t->op->nodes[k];
-  fprintf(t->out,
-          "    if (t->scatters[%u].out) {\n"
-          "      const uint64_t good = %s_scatter%u(&t->scatters[%u], m,\n          ",
-          number, t->name, k, number);
-  for (unsigned i = 0; i < 3; i++) {
-    if (i < 2 || has_flags(node)) {
-      print_data(t, node->operands[i]);
-    } else {
-      fputs("0", t->out);
-    }
-    fputs(i < 2 ? ",\n          " : ");\n      if (good < m) ", t->out);
-  }
-  print_fault(t, k, "first + at + good");
-  fputs("    }\n", t->out);
-}
-
-static void print_scatters(const struct tile_text *t) {
-  uint32_t number = 0;
-  for (uint32_t k = 0; k < t->op->node_count && t->functions->scatters; k++) {
-    if (t->op->nodes[k].role == ROLE_SCATTER) print_scatter(t, k, number++);
-  }
-}
-
 /* ---- the function ---- */
 
 static void print_beginning(const struct tile_text *t) {
@@ -341,12 +265,8 @@ void fused_emit_tile(const struct fused_functions *f, struct widths widths, cons
   for (uint32_t k = 0; k < op->node_count; k++) {
     if (f->schedule.stages[k] > stages) stages = f->schedule.stages[k];
   }
-  for (uint32_t k = 0; k < op->node_count; k++) {
-    if (f->scatters && op->nodes[k].role == ROLE_SCATTER) define_scatter(&t, k);
-  }
   print_beginning(&t);
   for (uint32_t s = 0; s <= stages; s++) print_stage(&t, s);
   print_packs(&t);
-  print_scatters(&t);
   fputs("    if (t->done) t->done(t->with, first + at, m);\n  }\n}\n\n", out);
 }

@@ -31,8 +31,7 @@ struct fused_functions {
                       all 1 */
   struct kernel_range_plan range;
   struct fused_schedule schedule;
-  bool flat;     /* all INDEXes, gathers by data and scatters are of one segment */
-  bool scatters; /* it may execute them */
+  bool flat; /* all INDEXes and gathers by data are of one segment */
   /* Gathers that need bounds (tile.h): those between the same descriptors have the same number.
    */
   uint32_t bounds_count;
@@ -46,10 +45,10 @@ bool fused_functions_plan(struct arena *, const struct superop *, bool flat,
 /* Plans the function for ranges; false if there is none, or it does not compute anything. */
 bool fused_ranges_plan(struct arena *, const struct superop *, const bool *one,
                        struct fused_functions *);
-/* Whether `flat` makes a difference; the parameters that are descriptors which then have one
- * segment, for node k: SUPEROP_NONE if there are less. */
+/* Whether `flat` makes a difference; the parameter that is a descriptor which then has one
+ * segment, of a node: SUPEROP_NONE: there is none. */
 bool fused_functions_differ(const struct superop *);
-void fused_flat_operands(const struct superop *, uint32_t node, uint32_t of[2]);
+uint32_t fused_flat_operand(const struct superop *, uint32_t node);
 /* Why they do not execute all of it: the nodes that the plan leaves to kernels of the library,
  * or why there are no functions, on one line in the arena. "": they do. *compiled: whether
  * there are any. */
@@ -128,7 +127,7 @@ bool fused_tile_walks(const struct fused_functions *, uint32_t node);
  *
  *     void NAME(struct tile *, uint64_t first, uint64_t n)
  *
- * of tile.h, which executes all nodes but reductions, scans, some scatters and what reads
+ * of tile.h, which executes all nodes but reductions, scans, scatters and what reads
  * results of packs: spreads, progressions and gathers are filled into buffers, stages executed
  * by BLOCK0, BLOCK1 ... (`block` followed by the number). It asks the caller for loops. */
 void fused_emit_tile(const struct fused_functions *, struct widths, const char *name,

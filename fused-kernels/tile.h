@@ -83,21 +83,12 @@ struct tile_ahead {
   uint64_t count, position, far;
 };
 
-/* A scatter of one segment. */
-struct tile_scatter {
-  char *out;          /* NULL: not by this function */
-  uint8_t *mark;      /* PERMUTE: set to 1 where something is written; or NULL */
-  uint64_t count;     /* of the elements of the result ... */
-  uint64_t low, high; /* ... of which these are written; PERMUTE: all */
-};
-
 struct tile {
   char *const *data; /* of every value: its elements, for the first position */
   const uint64_t
       *step; /* of every value: bytes from a position to the next; 0: a strip's buffer */
   struct tile_node *nodes; /* of every node */
-  struct tile_pack *packs; /* in the order of the nodes; so are these: */
-  struct tile_scatter *scatters;
+  struct tile_pack *packs; /* in the order of the nodes */
   uint64_t strip; /* positions of a strip */
   const struct tile_stream *streams;
   uint64_t stream_count;

@@ -15,7 +15,6 @@
 #include "cvl-cpu/fused/compiled.h"
 #include "cvl-cpu/fused/concatenate.h"
 #include "cvl-cpu/fused/gather.h"
-#include "cvl-cpu/fused/scatter.h"
 #include "cvl-cpu/fused/strip.h"
 #include "cvl-cpu/kernels/kernels.h"
 
@@ -289,7 +288,6 @@ void fused_bind(struct cvl_kernel *k, const struct cvl_value *operands) {
   }
   if (k->has_runs) bind_find_runs(k, operands);
   fused_combine_bind(k, operands);
-  fused_scatter_bind(k);
   find_live_steps(k);
   fused_affine_bind(k);
 }

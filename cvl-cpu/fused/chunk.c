@@ -339,17 +339,3 @@ void fused_plain_chunk(void *kernel, uint64_t first, uint64_t last, unsigned wor
   tile(w, first, last - first);
   if (k->run.streams) k->c->kernels->move->stream_end();
 }
-
-void fused_range(void *kernel, uint64_t first, uint64_t last, unsigned worker) {
-  enum { UNASKED = 1 << 16 }; /* positions */
-  struct cvl_kernel *k = kernel;
-  struct fused_worker *w = worker_at(k, worker);
-  for (uint64_t range = first; range < last; range++) {
-    cpu_chunk_begin(w, 0, 0);
-    fused_tile_range(w, range);
-    for (uint64_t p = 0; p < k->run.n && !pool_asked(k->c->pool); p += UNASKED) {
-      w->origin[IN_TILE] = p;
-      fused_tile(w, p, k->run.n - p < UNASKED ? k->run.n - p : UNASKED);
-    }
-  }
-}

@@ -7,7 +7,5 @@
 /* Bodies for pool_for over the path of k->segments, or over positions. */
 void fused_chunk(void *kernel, uint64_t first, uint64_t last, unsigned worker);
 void fused_plain_chunk(void *kernel, uint64_t first, uint64_t last, unsigned worker);
-/* ... or over ranges of the destinations of scatters. */
-void fused_range(void *kernel, uint64_t first, uint64_t last, unsigned worker);
 
 #endif

@@ -75,15 +75,6 @@ static void choose_buffers(struct fused_compiled *f) {
   }
 }
 
-static void touch_scatter(const struct fused_compiled *f, const struct superop_node *node,
-                          bool *touched) {
-  for (unsigned i = 0; i < 3; i++) {
-    const uint32_t v = node->operands[i];
-    const bool flags = node->op == OPC_FPERMUTE || node->op == OPC_DFPERMUTE;
-    if (i < 2 || flags) touched[v] = f->k->op->kinds[v] != SUPEROP_SEGDES;
-  }
-}
-
 static void find_walking(struct fused_compiled *f) {
   const uint32_t count = f->k->op->node_count;
   f->walking = arena_alloc(&f->arena, (count + 1) * sizeof *f->walking);
@@ -101,7 +92,6 @@ static void find_touched(struct fused_compiled *f) {
   for (uint32_t n = 0; n < op->node_count; n++) {
     const struct superop_node *node = &op->nodes[n];
     if (node->role == ROLE_PACK) touched[node->operands[0]] = touched[node->operands[1]] = true;
-    if (node->role == ROLE_SCATTER && f->functions.scatters) touch_scatter(f, node, touched);
     const bool gathers = node->role == ROLE_GATHER || node->role == ROLE_PICK;
     if (!gathers && node->role != ROLE_SPREAD && node->role != ROLE_INDEX) continue;
     if (fused_compiled_does(f, n) || !fused_tile_walks(&f->functions, n)) continue;

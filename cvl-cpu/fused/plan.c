@@ -354,7 +354,8 @@ static void cpu_plan_nodes(struct cvl_kernel *k) {
     case ROLE_ASSERT: break;
     case ROLE_SCATTER:
       p->known = plan_is_known(k, n);
-      k->scatters[k->scatter_count++].node = n;
+      k->scatters[k->scatter_count++] =
+          (struct fused_scatter){.node = n, .v = &k->values[k->op->nodes[n].result]};
       break;
     }
   }
@@ -369,11 +370,8 @@ static void cpu_plan_nodes(struct cvl_kernel *k) {
 
 static void note_flat(struct cvl_kernel *k) {
   for (uint32_t n = 0; n < k->op->node_count; n++) {
-    uint32_t of[2];
-    fused_flat_operands(k->op, n, of);
-    for (int i = 0; i < 2; i++) {
-      if (of[i] != SUPEROP_NONE) k->flat_of[k->flat_count++] = of[i];
-    }
+    const uint32_t of = fused_flat_operand(k->op, n);
+    if (of != SUPEROP_NONE) k->flat_of[k->flat_count++] = of;
   }
 }
 

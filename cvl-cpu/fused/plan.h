@@ -25,7 +25,7 @@
  *   range-part      what one call of it is given
  *   range-scans     scans in ranges
  *   packs           the results of packs
- *   scatter         scatters by compiled functions
+ *   scatter         scatters in ranges
  *   concatenate     scatters of contiguous vectors: concatenations
  *   copy            copies of segments; of op->copies that is all there is
  *   message         the values that the message of a failing ASSERT reports
@@ -223,17 +223,14 @@ struct fused_function {
   char *buffers;
 };
 
-/* A scatter that the compiled function executes (scatter.c). */
+/* A scatter in ranges (scatter.c). */
 struct fused_scatter {
   uint32_t node;
+  struct fused_value *v;
   char *out;
   uint8_t *mark; /* of each element of a PERMUTE; NULL: known to be a permutation */
   uint64_t count;
 };
-
-/* How scatters are executed: by operations, after all steps; or as their indices are computed,
- * chunk by chunk, or by each thread for a range of the destinations, from all positions. */
-enum fused_scattering { SCATTER_AFTERWARDS, SCATTER_IN_CHUNKS, SCATTER_BY_RANGES };
 
 struct fused_compiled;
 struct copy_plan;
@@ -244,15 +241,12 @@ struct fused_run {
   struct segments segments; /* of the consumers; one segment if there are none */
   bool cut_anywhere;        /* no consumers: chunks may begin at any position */
   bool runs_compiled;       /* maps are done by compiled functions */
-  bool by_ranges;           /* a compiled function did ranges of it (ranges.h) */
+  bool by_ranges;           /* a compiled function does ranges of it (ranges.h) */
   bool flat;                /* INDEXes, and what gathers read, are of one segment */
   bool *one;    /* of every parameter: a descriptor of one segment, strides that are all 1 */
   bool streams; /* something is written past the caches */
   bool has_affine_runs; /* some gather is affine */
   bool by_columns;      /* segments are reduced column by column: columns.c */
-  uint8_t scattering;   /* enum fused_scattering */
-  bool again;           /* it failed in a way that only operations report: run it by them ... */
-  bool by_operations;   /* ... now */
   uint32_t *live_steps; /* the steps that are executed: from live_from to step_count */
   uint32_t live_from;
   uint32_t *affine_steps; /* those that an affine run executes: affine_step_count of them */

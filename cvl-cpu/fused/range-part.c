@@ -6,14 +6,20 @@
 
 /* ---- what a call is given ---- */
 
+/* Where the segments begin that are read, or written to, under a descriptor. */
+static uint64_t begin_under(const struct ranges *r, const struct range_part *part,
+                            uint32_t descriptor, enum kernel_read_as way) {
+  if (way == READ_WHOLE) return 0;
+  const struct segments s = value_segments(&r->operands[descriptor]);
+  return segment_start(&s, way == READ_PICKED ? part->low : part->first);
+}
+
 /* Where what is given of a vector begins. */
 static uint64_t begin_of(const struct ranges *r, const struct range_part *part, uint32_t v,
                          enum kernel_read_as way) {
   if (way == READ_BY_POSITIONS) return part->low;
   if (way == READ_BY_SEGMENT) return part->first;
-  if (way == READ_WHOLE) return 0;
-  const struct segments far = value_segments(&r->operands[r->plan->far[v]]);
-  return segment_start(&far, way == READ_PICKED ? part->low : part->first);
+  return begin_under(r, part, r->plan->far[v], way);
 }
 
 static void give_vector(const struct ranges *r, struct range_worker *w,
@@ -95,6 +101,13 @@ static char *reduced_at(const struct ranges *r, const struct range_part *part, u
 static void give_result(const struct ranges *r, struct range_worker *w,
                         const struct range_part *part, uint32_t i) {
   const struct fused_value *v = &r->k->values[r->k->op->outputs[i]];
+  const uint32_t params = r->k->op->param_count, written = r->plan->written[i];
+  if (written != SUPEROP_NONE) {
+    w->results[i] = r->results[i];
+    w->written[i] =
+        begin_under(r, part, written % params, (enum kernel_read_as)(written / params));
+    return;
+  }
   if (range_pack(r, i)) {
     give_kept(r, w, part, i);
     return;
@@ -145,6 +158,18 @@ bool range_part_call(struct ranges *r, struct range_worker *w, const struct rang
   return true;
 }
 
+void range_destinations(const struct ranges *r, struct range_worker *w, uint64_t part,
+                        uint64_t parts) {
+  for (uint32_t i = 0; i < r->k->op->output_count; i++) {
+    const struct fused_scatter *s = range_scatter(r, i);
+    if (!s) continue;
+    const uint64_t each = s->count / parts + 1;
+    w->lows[i] = least_of(part * each, s->count);
+    w->spans[i] = least_of(each, s->count - w->lows[i]);
+    w->marks[i] = s->mark;
+  }
+}
+
 /* ---- memory ---- */
 
 /* Bytes of what a range keeps of an output; 0: it goes to the result. */
@@ -184,6 +209,10 @@ size_t range_worker_at(const struct ranges *r, char *memory) {
   const size_t rooms = range_next_array(&end, outputs * sizeof(char *));
   const size_t states = range_next_array(&end, outputs * sizeof(uint64_t));
   const size_t in = range_next_array(&end, outputs * sizeof(uint64_t));
+  const size_t written = range_next_array(&end, outputs * sizeof(uint64_t));
+  const size_t lows = range_next_array(&end, outputs * sizeof(uint64_t));
+  const size_t spans = range_next_array(&end, outputs * sizeof(uint64_t));
+  const size_t marks = range_next_array(&end, outputs * sizeof(uint8_t *));
   const size_t starts =
       range_next_array(&end, r->computes_starts ? reads * (PIECE + 1) * sizeof(uint64_t) : 0);
   const size_t picked = range_next_array(&end, picked_bytes(r));
@@ -206,6 +235,10 @@ size_t range_worker_at(const struct ranges *r, char *memory) {
                              .rooms = (char **)(void *)(memory + rooms),
                              .states = (uint64_t *)(void *)(memory + states),
                              .in = (uint64_t *)(void *)(memory + in),
+                             .written = (uint64_t *)(void *)(memory + written),
+                             .lows = (uint64_t *)(void *)(memory + lows),
+                             .spans = (uint64_t *)(void *)(memory + spans),
+                             .marks = (uint8_t **)(void *)(memory + marks),
                              .starts = (uint64_t *)(void *)(memory + starts),
                              .picked = (uint64_t *)(void *)(memory + picked),
                              .staged = memory + staged};
@@ -221,6 +254,11 @@ size_t range_worker_at(const struct ranges *r, char *memory) {
                                   .results = w->results,
                                   .totals = w->totals,
                                   .kept = w->kept,
-                                  .states = w->states};
+                                  .states = w->states,
+                                  .written = w->written,
+                                  .lows = w->lows,
+                                  .spans = w->spans,
+                                  .marks = w->marks};
+  range_destinations(r, w, 0, 1);
   return end;
 }

@@ -6,6 +6,7 @@
 
 #include "cvl-cpu/fused/compiled.h"
 #include "cvl-cpu/fused/packs.h"
+#include "cvl-cpu/fused/scatter.h"
 #include "cvl-cpu/operations/long-segments.h"
 
 enum {
@@ -21,7 +22,9 @@ struct ranges {
   const struct kernel_range_plan *plan;
   const struct cvl_value *operands;
   kernel_range_function *function;
+  uint64_t units;       /* that threads share: positions, or steps of the path over segments */
   uint64_t grain;       /* units of a range */
+  enum fused_scattering scattering;
   bool stages;          /* some results bypass the caches */
   bool computes_starts; /* of segments of one length, for each call */
   bool hands_on;        /* several ranges scan or keep elements: each waits for its turn, and
@@ -63,6 +66,9 @@ struct range_worker {
   uint64_t cut[2];     /* a part, as the only segment of the main descriptor */
   uint64_t ends[2];    /* of segments in what is kept, where they are not wanted */
   uint64_t *starts;    /* PIECE + 1 for each parameter in every way */
+  uint64_t *written;   /* of every output: where the segments begin that the part writes to ... */
+  uint64_t *lows, *spans; /* ... and the elements that are written at all */
+  uint8_t **marks;
   uint64_t *picked;    /* most + 1 for each parameter that is picked from */
   char *staged;        /* STAGED_MOST elements for each output */
 };
@@ -79,38 +85,23 @@ static inline bool ranges_of_segments(const struct kernel_range_plan *plan) {
   return plan->main != SUPEROP_NONE;
 }
 
-/* The pack that an output is of; NULL: of none. */
-static inline struct fused_pack *range_pack(const struct ranges *r, uint32_t output) {
-  const struct cvl_kernel *k = r->k;
-  const uint32_t node = k->values[k->op->outputs[output]].node;
-  for (uint32_t i = 0; i < k->pack_count; i++) {
-    if (k->packs[i].node == node) return &k->packs[i];
+/* range_pack and so on: what makes an output, if it is such a node; else NULL. */
+#define RANGE_MAKER(what)                                                                      \
+  static inline struct fused_##what *range_##what(const struct ranges *r, uint32_t output) {   \
+    const struct cvl_kernel *k = r->k;                                                         \
+    const uint32_t node = k->values[k->op->outputs[output]].node;                              \
+    for (uint32_t i = 0; i < k->what##_count; i++) {                                           \
+      if (k->what##s[i].node == node) return &k->what##s[i];                                   \
+    }                                                                                          \
+    return NULL;                                                                               \
   }
-  return NULL;
-}
+RANGE_MAKER(pack)
+RANGE_MAKER(reduction)
+RANGE_MAKER(scan)
+RANGE_MAKER(scatter)
 
 static inline bool range_is_descriptor(const struct ranges *r, uint32_t output) {
   return r->k->op->kinds[r->k->op->outputs[output]] == SUPEROP_SEGDES;
-}
-
-/* The reduction whose result an output is; NULL: none is. */
-static inline struct fused_reduction *range_reduction(const struct ranges *r, uint32_t output) {
-  const struct cvl_kernel *k = r->k;
-  const uint32_t node = k->values[k->op->outputs[output]].node;
-  for (uint32_t i = 0; i < k->reduction_count; i++) {
-    if (k->reductions[i].node == node) return &k->reductions[i];
-  }
-  return NULL;
-}
-
-/* The scan whose result an output is; NULL: none is. */
-static inline struct fused_scan *range_scan(const struct ranges *r, uint32_t output) {
-  const struct cvl_kernel *k = r->k;
-  const uint32_t node = k->values[k->op->outputs[output]].node;
-  for (uint32_t i = 0; i < k->scan_count; i++) {
-    if (k->scans[i].node == node) return &k->scans[i];
-  }
-  return NULL;
 }
 
 /* Whether the function reads a parameter in a way. */
@@ -129,6 +120,9 @@ static inline size_t range_next_array(size_t *at, size_t bytes) {
 
 /* The bytes of a worker; sets it up in memory, if there is any. */
 size_t range_worker_at(const struct ranges *, char *memory);
+/* Says which part of the elements that are scattered a worker writes. */
+void range_destinations(const struct ranges *, struct range_worker *, uint64_t part,
+                        uint64_t parts);
 /* Calls the function for a part. Returns false where it fails. */
 bool range_part_call(struct ranges *, struct range_worker *, const struct range_part *);
 

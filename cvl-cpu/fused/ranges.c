@@ -19,12 +19,17 @@ bool fused_ranges_suit(const struct cvl_kernel *k) {
 
 /* ---- ranges ---- */
 
-/* The units that threads share: positions, or steps of the path over segments. */
 static uint64_t ranges_units(const struct cvl_kernel *k, const struct kernel_range_plan *plan,
                              const struct cvl_value *operands) {
   if (!ranges_of_segments(plan)) return k->run.n;
   const struct segments s = value_segments(&operands[plan->main]);
   return segments_steps(&s);
+}
+
+bool fused_ranges_share(const struct cvl_kernel *k, const struct cvl_value *operands) {
+  const struct kernel_range_plan *plan = &fused_compiled_functions(k->compiled)->range;
+  const uint64_t units = ranges_units(k, plan, operands);
+  return fused_scattering(k, plan->ordered, units) != SCATTER_APART;
 }
 
 static struct range_worker *worker_of(const struct ranges *r, unsigned worker) {
@@ -257,7 +262,7 @@ static bool make_results_of(struct ranges *r) {
   for (uint32_t i = 0; i < k->op->output_count; i++) {
     struct fused_value *v = &k->values[k->op->outputs[i]];
     const bool reduces = range_reduction(r, i) != NULL;
-    if (range_pack(r, i)) continue;
+    if (range_pack(r, i) || range_scatter(r, i)) continue;
     if (!result_new(k->c, k->run.site + v->node, (enum cvl_elem)v->elem,
                     reduces ? k->run.segments.count : k->run.n, NULL, &v->run.whole))
       return false;
@@ -276,7 +281,7 @@ static bool make_results_of(struct ranges *r) {
     if (!fused_pack_make(k, p)) return false;
     if (p->offsets) p->offsets[0] = 0;
   }
-  return true;
+  return fused_scatter_begin(k, r->operands);
 }
 
 static bool finish_packs(const struct ranges *r) {
@@ -359,16 +364,33 @@ static size_t shared_at(struct ranges *r, char *memory) {
   return end;
 }
 
-static bool run_all(struct ranges *r, uint64_t units) {
-  pool_body *const body = ranges_of_segments(r->plan) ? steps : positions;
-  return (r->hands_on ? pool_for_in_order : pool_for)(r->k->c->pool, units, r->grain, body, r);
+static pool_body *body_of(const struct ranges *r) {
+  return ranges_of_segments(r->plan) ? steps : positions;
+}
+
+/* All units, for some parts of the destinations. */
+static void destinations(void *ranges, uint64_t first, uint64_t last, unsigned worker) {
+  struct ranges *r = ranges;
+  for (uint64_t part = first; part < last; part++) {
+    range_destinations(r, worker_of(r, worker), part, fused_scatter_parts(r->k));
+    for (uint64_t u = 0; u < r->units && !pool_asked(r->k->c->pool); u += r->grain)
+      body_of(r)(r, u, u + least_of(r->grain, r->units - u), worker);
+  }
+}
+
+static bool run_all(struct ranges *r) {
+  struct pool *pool = r->k->c->pool;
+  if (r->scattering == SCATTER_BY_DESTINATIONS)
+    return pool_for(pool, fused_scatter_parts(r->k), 1, destinations, r);
+  return (r->hands_on ? pool_for_in_order : pool_for)(pool, r->units, r->grain, body_of(r), r);
 }
 
 /* All memory of the run is one block. */
 static enum ranges_outcome run_ranges(struct ranges *r) {
   struct cvl_kernel *k = r->k;
-  const uint64_t units = ranges_units(k, r->plan, r->operands);
+  const uint64_t units = r->units = ranges_units(k, r->plan, r->operands);
   r->grain = fused_grain(k, units);
+  r->scattering = fused_scattering(k, r->plan->ordered, units);
   r->hands_on = fused_hands_on(k) && units > r->grain;
   r->most = least_of(k->run.n, r->grain + LONG_SEGMENT + CVL_REDUCE_BLOCK);
   r->parts =
@@ -383,7 +405,7 @@ static enum ranges_outcome run_ranges(struct ranges *r) {
   r->workers = block + workers;
   shared_at(r, block + shared);
   for (unsigned i = 0; i < threads; i++) range_worker_at(r, r->workers + i * r->worker_bytes);
-  const bool done = run_all(r, units);
+  const bool done = run_all(r);
   const bool good = done && goes_on(r, true);
   if (good) finish_reductions(r);
   const bool finished = !good || finish_packs(r);
@@ -400,6 +422,11 @@ enum ranges_outcome fused_ranges_run(struct cvl_kernel *k, const struct cvl_valu
                      .operands = operands,
                      .function = fused_compiled_range(k->compiled)};
   if (k->run.n == 0) return RANGES_UNFIT;
+  for (uint32_t p = 0; p < k->op->param_count; p++) k->values[p].run.released = false;
   r.computes_starts = computes_starts(&r);
-  return make_results_of(&r) ? run_ranges(&r) : RANGES_FAILED;
+  if (!make_results_of(&r)) return RANGES_FAILED;
+  const enum ranges_outcome outcome = run_ranges(&r);
+  const bool whole = fused_scatter_end(k, outcome == RANGES_DONE);
+  if (outcome != RANGES_DONE || whole) return outcome;
+  return k->c->error.kind == CVL_E_NONE ? RANGES_UNFIT : RANGES_FAILED;
 }

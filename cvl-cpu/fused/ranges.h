@@ -11,6 +11,10 @@
  * segment, or as strides of 1, is. */
 bool fused_ranges_suit(const struct cvl_kernel *);
 
+/* Whether threads can share k->run: not where the last of several positions that write an
+ * element counts, and it takes more than computing everything in each. */
+bool fused_ranges_share(const struct cvl_kernel *, const struct cvl_value *operands);
+
 enum ranges_outcome {
   RANGES_DONE,
   RANGES_UNFIT, /* nothing has been done: something is at fault, which evaluation reports */

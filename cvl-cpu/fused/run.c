@@ -15,7 +15,6 @@
 #include "cvl-cpu/fused/message.h"
 #include "cvl-cpu/fused/packs.h"
 #include "cvl-cpu/fused/ranges.h"
-#include "cvl-cpu/fused/scatter.h"
 #include "cvl-cpu/fused/strip.h"
 #include "cvl-cpu/fused/tile.h"
 #include "cvl-cpu/fused/worker.h"
@@ -76,8 +75,7 @@ static bool make_results(struct cvl_kernel *k, const struct cvl_value *operands)
   k->run.streams = false;
   for (uint32_t i = 0; i < k->step_count; i++) {
     struct fused_value *v = fused_result(k, k->steps[i]);
-    const bool whole = v && v->scattered && !v->run.unwanted && !v->run.in_runs &&
-                       k->run.scattering == SCATTER_AFTERWARDS;
+    const bool whole = v && v->scattered && !v->run.unwanted && !v->run.in_runs;
     if (v && (v->is_output || whole) && !make_vector(k, v, operands)) return false;
   }
   for (uint32_t i = 0; i < k->reduction_count; i++) {
@@ -103,7 +101,6 @@ static bool make_results(struct cvl_kernel *k, const struct cvl_value *operands)
   for (uint32_t i = 0; i < k->pack_count; i++) {
     if (!fused_pack_make(k, &k->packs[i])) return false;
   }
-  if (!fused_scatter_results(k, operands)) return false;
   return fused_combine_results(k);
 }
 
@@ -195,10 +192,6 @@ static bool cpu_fused_scatter(struct cvl_kernel *k, uint32_t number,
 static bool scatters(struct cvl_kernel *k, uint64_t failed, const struct cvl_value *operands) {
   for (uint32_t n = 0; n < k->op->node_count && n < failed; n++) {
     const uint8_t role = k->op->nodes[n].role;
-    if (role == ROLE_SCATTER && k->run.scattering != SCATTER_AFTERWARDS) {
-      release_read(k, n, operands);
-      continue;
-    }
     if (role == ROLE_SCATTER && !cpu_fused_scatter(k, n, operands)) return false;
     if (role == ROLE_COMBINE_SCATTER && !fused_combine_scatter(k, n, operands)) return false;
   }
@@ -363,12 +356,6 @@ uint64_t fused_grain(const struct cvl_kernel *k, uint64_t steps) {
 
 /* Cuts the domain into chunks. */
 static void fused_cut(struct cvl_kernel *k) {
-  if (k->run.scattering == SCATTER_BY_RANGES) {
-    k->run.chunks = fused_scatter_ranges(k);
-    k->run.grain = 1;
-    k->run.most_positions = k->run.n;
-    return;
-  }
   const uint64_t steps = k->run.cut_anywhere ? k->run.n : segments_steps(&k->run.segments);
   const uint64_t grain = k->run.grain = fused_grain(k, steps);
   k->run.chunks = 1;
@@ -382,8 +369,6 @@ static void fused_cut(struct cvl_kernel *k) {
 
 /* False if it was asked to end. */
 static bool fused_run_chunks(struct cvl_kernel *k) {
-  if (k->run.scattering == SCATTER_BY_RANGES)
-    return pool_for(k->c->pool, k->run.chunks, 1, fused_range, k);
   const uint64_t steps = k->run.cut_anywhere ? k->run.n : segments_steps(&k->run.segments);
   pool_body *const chunk = k->run.cut_anywhere ? fused_plain_chunk : fused_chunk;
   const bool done = (fused_hands_on(k) ? pool_for_in_order : pool_for)(k->c->pool, steps,
@@ -436,17 +421,13 @@ static bool run_in_memory(struct cvl_kernel *k, const struct cvl_value *operands
   if (k->combination_count > 0) fused_combine_lay_out(k, block + shared_at);
   const bool done = all_done(k->c, k->run.site, fused_run_chunks(k));
   const uint64_t failed = atomic_load_explicit(&k->run.failed, memory_order_relaxed);
-  const bool whole = done && failed == FUSED_NONE && fused_scatter_finish(k);
-  k->run.again = done && !whole && k->run.scattering != SCATTER_AFTERWARDS &&
-                 k->c->error.kind == CVL_E_NONE;
-  if (done && failed != FUSED_NONE && !k->run.again) cpu_fused_report(k);
+  if (done && failed != FUSED_NONE) cpu_fused_report(k);
   if (failed != FUSED_NONE) fused_forget_faults(k);
   scratch_free(k->c, block, l.bytes);
-  if (k->run.scattering != SCATTER_AFTERWARDS && !whole) return false;
   return done && scatters(k, failed, operands) && failed == FUSED_NONE;
 }
 
-/* Whether all INDEXes, gathers by data and scatters are of one segment. */
+/* Whether all INDEXes and gathers by data are of one segment. */
 static bool fused_is_flat(const struct cvl_kernel *k, const struct cvl_value *operands) {
   for (uint32_t i = 0; i < k->flat_count; i++) {
     if (value_segments(&operands[k->flat_of[i]]).count != 1) return false;
@@ -473,7 +454,7 @@ static void fused_find_one(struct cvl_kernel *k, const struct cvl_value *operand
   }
 }
 
-static bool fused_run_once(struct cvl_kernel *k, const struct cvl_value *operands) {
+static bool cpu_fused_run_once(struct cvl_kernel *k, const struct cvl_value *operands) {
   const struct superop *op = k->op;
   k->run.n = fused_size(&op->domain, operands);
   k->run.segments = op->segments == SUPEROP_NONE
@@ -486,10 +467,12 @@ static bool fused_run_once(struct cvl_kernel *k, const struct cvl_value *operand
   k->run.flat = fused_is_flat(k, operands);
   fused_find_one(k, operands);
   k->run.runs_compiled = k->run.n > 0 && fused_choose(k);
-  k->run.by_ranges = k->run.runs_compiled && fused_compiled_functions(k->compiled)->ranges;
+  const bool may_range = k->run.runs_compiled && fused_compiled_functions(k->compiled)->ranges;
+  k->run.by_ranges = may_range && fused_ranges_share(k, operands);
+  k->run.runs_compiled &= !may_range || k->run.by_ranges;
   if (k->run.by_ranges) {
-    const enum ranges_outcome ranges = fused_ranges_run(k, operands);
-    if (ranges != RANGES_UNFIT) return ranges == RANGES_DONE;
+    const enum ranges_outcome outcome = fused_ranges_run(k, operands);
+    if (outcome != RANGES_UNFIT) return outcome == RANGES_DONE;
     fused_drop_results(k);
     k->run.runs_compiled = k->run.by_ranges = false;
   }
@@ -497,22 +480,11 @@ static bool fused_run_once(struct cvl_kernel *k, const struct cvl_value *operand
   const bool made = make_results(k, operands);
   if (made) fused_cut(k);
   const bool done = made && run_in_memory(k, operands);
-  fused_scatter_end(k);
   if (!done) return false;
   for (uint32_t i = 0; i < k->pack_count; i++) {
     if (!fused_pack_finish(k, &k->packs[i])) return false;
   }
   return true;
-}
-
-/* Where scatters failed in the compiled function, the operations report it. */
-static bool cpu_fused_run_once(struct cvl_kernel *k, const struct cvl_value *operands) {
-  k->run.again = k->run.by_operations = false;
-  if (fused_run_once(k, operands)) return true;
-  if (!k->run.again) return false;
-  fused_drop_results(k);
-  k->run.by_operations = true;
-  return fused_run_once(k, operands);
 }
 
 /* Runs steps or nodes. */

@@ -1,43 +1,24 @@
-/* scatter.c - scatters by the compiled function of a tile, as their indices are computed.
- * So neither indices nor values are in memory as a whole.
+/* scatter.c - scatters in ranges, as their indices are computed. So neither indices nor values
+ * are in memory as a whole.
  *
- * The indices of a PERMUTE are all different: any thread writes what its chunks say, and marks
+ * The indices of a PERMUTE are all different: any thread writes what its ranges say, and marks
  * it; if something stays unmarked, another index occurs twice. Where the highest source wins,
  * sources have to come in order. One thread alone takes them so; a few threads each compute all
- * of them, and write a range of the destinations. What fails is run again by operations, which
- * find out what to report.
+ * of them, and write a part of the destinations.
  */
 #include "cvl-cpu/fused/scatter.h"
 
 #include <string.h>
 
 #include "cvl-cpu/fused/bind.h"
-#include "cvl-cpu/fused/compiled.h"
-#include "cvl-cpu/kernels/move.h"
 #include "cvl-cpu/operations/ranges.h"
 
 /* With more threads than this computing everything in each of them takes longer than passing
  * it through memory does: an estimate. */
-enum { MOST_RANGES = 4 };
-
-static bool is_permute(const struct cvl_kernel *k, uint32_t i) {
-  return k->op->nodes[k->scatters[i].node].op == OPC_PERMUTE;
-}
-
-/* Whether some scatter goes another way in this run, by runs. */
-static bool has_runs(const struct cvl_kernel *k) {
-  for (uint32_t i = 0; i < k->scatter_count; i++) {
-    const uint32_t n = k->scatters[i].node;
-    const struct fused_value *index = &k->values[k->op->nodes[n].operands[1]];
-    if (k->nodes[n].run.concatenated || index->run.in_runs) return true;
-  }
-  return false;
-}
+enum { MOST_PARTS = 4 };
 
 /* Whether there is nothing to do but scatters, and checks, which may be done several times. */
 static bool only_scatters(const struct cvl_kernel *k) {
-  if (k->reduction_count + k->scan_count + k->pack_count + k->combination_count > 0)
-    return false;
   for (uint32_t i = 0; i < k->op->output_count; i++) {
     const uint32_t n = k->values[k->op->outputs[i]].node;
     if (n == SUPEROP_NONE || k->op->nodes[n].role != ROLE_SCATTER) return false;
@@ -45,21 +26,11 @@ static bool only_scatters(const struct cvl_kernel *k) {
   return true;
 }
 
-static uint8_t scattering_of(const struct cvl_kernel *k) {
-  if (!k->run.runs_compiled || k->run.by_operations || k->scatter_count == 0)
-    return SCATTER_AFTERWARDS;
-  if (!fused_compiled_functions(k->compiled)->scatters || has_runs(k))
-    return SCATTER_AFTERWARDS;
-  const uint64_t steps = k->run.cut_anywhere ? k->run.n : segments_steps(&k->run.segments);
-  bool ordered = false;
-  for (uint32_t i = 0; i < k->scatter_count; i++) ordered |= !is_permute(k, i);
+enum fused_scattering fused_scattering(const struct cvl_kernel *k, bool ordered,
+                                       uint64_t units) {
   const unsigned threads = pool_threads(k->c->pool);
-  if (!ordered || threads == 1 || steps <= k->serial_steps) return SCATTER_IN_CHUNKS;
-  return only_scatters(k) && threads <= MOST_RANGES ? SCATTER_BY_RANGES : SCATTER_AFTERWARDS;
-}
-
-void fused_scatter_bind(struct cvl_kernel *k) {
-  k->run.scattering = scattering_of(k);
+  if (!ordered || threads == 1 || units <= k->serial_steps) return SCATTER_IN_RANGES;
+  return only_scatters(k) && threads <= MOST_PARTS ? SCATTER_BY_DESTINATIONS : SCATTER_APART;
 }
 
 /* ---- results ---- */
@@ -89,7 +60,8 @@ static bool fill_result(struct cvl_kernel *k, const struct fused_scatter *s,
 
 static bool make_marks(struct cvl_kernel *k, struct fused_scatter *s) {
   s->mark = NULL;
-  if (k->op->nodes[s->node].op != OPC_PERMUTE || k->nodes[s->node].known) return true;
+  const struct superop_node *node = &k->op->nodes[s->node];
+  if (node->op != OPC_PERMUTE || !node->checked || k->nodes[s->node].known) return true;
   s->mark = scratch_alloc(k->c, k->run.site + s->node, s->count);
   return s->mark && clear_bytes(k->c, k->run.site + s->node, s->mark, s->count);
 }
@@ -98,7 +70,7 @@ static bool make_result(struct cvl_kernel *k, struct fused_scatter *s,
                         const struct cvl_value *operands) {
   const struct superop_node *node = &k->op->nodes[s->node];
   const uint32_t value = scatter_defaults_of(node);
-  struct fused_value *v = &k->values[node->result];
+  struct fused_value *v = s->v;
   struct cvl_vector *reuse =
       value == SUPEROP_NONE ? NULL : scatter_reusable_defaults(k, value, operands, v->bytes);
   s->count = value_segments(&operands[node->operands[node->operand_count - 1]]).total;
@@ -111,39 +83,37 @@ static bool make_result(struct cvl_kernel *k, struct fused_scatter *s,
   return make_marks(k, s);
 }
 
-bool fused_scatter_results(struct cvl_kernel *k, const struct cvl_value *operands) {
-  for (uint32_t i = 0; i < k->scatter_count; i++) k->scatters[i].mark = NULL;
-  for (uint32_t i = 0; i < k->scatter_count && k->run.scattering != SCATTER_AFTERWARDS; i++) {
-    if (!make_result(k, &k->scatters[i], operands)) return false;
-  }
-  return true;
-}
-
-uint64_t fused_scatter_ranges(const struct cvl_kernel *k) {
+uint64_t fused_scatter_parts(const struct cvl_kernel *k) {
   const struct segments one = {.count = 1};
   uint64_t bytes = 0;
   for (uint32_t i = 0; i < k->scatter_count; i++)
-    bytes += k->scatters[i].count * k->values[k->op->nodes[k->scatters[i].node].result].bytes;
+    bytes += k->scatters[i].count * k->scatters[i].v->bytes;
   return ranges_for(k->c, &one, bytes);
 }
 
-/* ---- afterwards ---- */
+/* ---- a run ---- */
 
-bool fused_scatter_finish(struct cvl_kernel *k) {
-  bool whole = true;
-  for (uint32_t i = 0; i < k->scatter_count && whole; i++) {
-    const struct fused_scatter *s = &k->scatters[i];
-    if (!s->mark || k->run.scattering == SCATTER_AFTERWARDS) continue;
-    uint64_t marked;
-    whole = cpu_count_flags(k->c, k->run.site + s->node, s->mark, s->count, &marked) &&
-            marked == s->count;
-  }
-  return whole;
+bool fused_scatter_begin(struct cvl_kernel *k, const struct cvl_value *operands) {
+  bool made = true;
+  for (uint32_t i = 0; i < k->scatter_count; i++) k->scatters[i].mark = NULL;
+  for (uint32_t i = 0; i < k->scatter_count && made; i++)
+    made = make_result(k, &k->scatters[i], operands);
+  if (!made) fused_scatter_end(k, false);
+  return made;
 }
 
-void fused_scatter_end(struct cvl_kernel *k) {
+static bool is_whole(const struct cvl_kernel *k, const struct fused_scatter *s) {
+  uint64_t marked;
+  return !s->mark || (cpu_count_flags(k->c, k->run.site + s->node, s->mark, s->count, &marked) &&
+                      marked == s->count);
+}
+
+bool fused_scatter_end(struct cvl_kernel *k, bool check) {
+  bool whole = true;
   for (uint32_t i = 0; i < k->scatter_count; i++) {
-    if (k->scatters[i].mark) scratch_free(k->c, k->scatters[i].mark, k->scatters[i].count);
-    k->scatters[i].mark = NULL;
+    const struct fused_scatter *s = &k->scatters[i];
+    whole = whole && (!check || is_whole(k, s));
+    if (s->mark) scratch_free(k->c, s->mark, s->count);
   }
+  return whole;
 }

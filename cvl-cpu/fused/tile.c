@@ -25,7 +25,7 @@ static size_t tile_next_array(size_t *at, size_t bytes) {
 }
 
 struct layout {
-  size_t in, out, data, step, nodes, packs, scatters, bounds, moving, bytes;
+  size_t in, out, data, step, nodes, packs, bounds, moving, bytes;
 };
 
 static size_t bounds_bytes(const struct cvl_kernel *k) {
@@ -42,7 +42,6 @@ static struct layout tile_lay_out(const struct cvl_kernel *k) {
   l.step = tile_next_array(&l.bytes, op->value_count * sizeof(uint64_t));
   l.nodes = tile_next_array(&l.bytes, op->node_count * sizeof(struct tile_node));
   l.packs = tile_next_array(&l.bytes, k->pack_count * sizeof(struct tile_pack));
-  l.scatters = tile_next_array(&l.bytes, k->scatter_count * sizeof(struct tile_scatter));
   l.bounds = tile_next_array(&l.bytes, 2 * f->bounds_count * bounds_bytes(k));
   l.moving = tile_next_array(&l.bytes, op->value_count * sizeof(uint32_t));
   return l;
@@ -201,24 +200,6 @@ static void tile_done(void *with, uint64_t first, uint64_t n) {
 
 /* ---- running ---- */
 
-static void tile_set_up_scatter(const struct cvl_kernel *k, uint32_t i,
-                                struct tile_scatter *to) {
-  const struct fused_scatter *s = &k->scatters[i];
-  *to = (struct tile_scatter){.out = k->run.scattering == SCATTER_AFTERWARDS ? NULL : s->out,
-                              .mark = s->mark,
-                              .count = s->count,
-                              .high = s->count};
-}
-
-void fused_tile_range(struct fused_worker *w, uint64_t range) {
-  const struct cvl_kernel *k = w->k;
-  for (uint32_t i = 0; i < k->scatter_count; i++) {
-    const uint64_t count = k->scatters[i].count, each = count / k->run.chunks + 1;
-    w->tile.scatters[i].low = range * each < count ? range * each : count;
-    w->tile.scatters[i].high = (range + 1) * each < count ? (range + 1) * each : count;
-  }
-}
-
 void fused_tile_set_up(struct fused_worker *w, char *memory) {
   struct cvl_kernel *k = w->k;
   const struct layout at = tile_lay_out(k);
@@ -232,7 +213,6 @@ void fused_tile_set_up(struct fused_worker *w, char *memory) {
       .step = w->step,
       .nodes = (struct tile_node *)(void *)(memory + at.nodes),
       .packs = (struct tile_pack *)(void *)(memory + at.packs),
-      .scatters = (struct tile_scatter *)(void *)(memory + at.scatters),
       .streams = w->streams,
       .strip = k->run.strip,
       .ahead = k->run.chunks > 1 || k->run.n > tuned(k->c, CHUNK_BYTES) ? AHEAD : 0,
@@ -241,8 +221,6 @@ void fused_tile_set_up(struct fused_worker *w, char *memory) {
       .fails = tile_fails,
       .done = k->run.copy_count > 0 ? tile_done : NULL};
   set_up_nodes(w, memory + at.bounds);
-  for (uint32_t i = 0; i < k->scatter_count; i++)
-    tile_set_up_scatter(k, i, &w->tile.scatters[i]);
 }
 
 /* The packs append to what this chunk keeps. */

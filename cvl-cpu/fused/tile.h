@@ -7,9 +7,8 @@
 /* The bytes that a worker needs for the compiled function; sets them up. */
 size_t fused_tile_bytes(const struct cvl_kernel *);
 void fused_tile_set_up(struct fused_worker *, char *memory);
-/* Begins a chunk at a position; a range of the destinations of scatters. */
+/* Begins a chunk at a position. */
 void fused_tile_begin(struct fused_worker *, uint64_t position);
-void fused_tile_range(struct fused_worker *, uint64_t range);
 /* Executes the steps and packs for positions first .. first + n - 1, at most a tile; all of
  * them even after a fault: a stage has nodes from before and after it. False after a fault. */
 bool fused_tile(struct fused_worker *, uint64_t first, uint64_t n);

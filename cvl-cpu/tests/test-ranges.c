@@ -29,6 +29,9 @@ enum content {
   FAR,       /* segments of twice the lengths */
   EITHER,    /* INTs: 0 or 1 */
   PAIRS,     /* a segment of two for each position */
+  MIRROR,    /* INTs: the same segment from its end to its start */
+  ALL,       /* one segment of n elements */
+  ALL_FAR,   /* of 2 n */
 };
 
 struct row {
@@ -117,6 +120,34 @@ static const struct row rows[] = {
      3,
      1,
      1},
+    {DEFINITION("$0 : FLOAT, $1 : INT, $2 : SEGDES, $3 : SEGDES, $4 : FLOAT, $5 : BOOL",
+                "$6 = (* FLOAT @ $0 $0) $7 = (DPERMUTE FLOAT @ $6 $1 $4 $2 $3) "
+                "$8 = (FPERMUTE FLOAT @ $6 $1 $5 $2 $3) -> $7 $8"),
+     {REALS, WITHIN, WHOLE, FAR, FAR_REALS, BITS}, /* the last one counts */
+     6,
+     2,
+     1},
+    {DEFINITION("$0 : FLOAT, $1 : INT, $2 : SEGDES, $3 : INT",
+                "$4 = (* FLOAT @ $0 $0) $5 = (PERMUTE FLOAT @ $4 $1 $2) "
+                "$6 = (PERMUTE INT @ (* INT @ $3 $3) $1 $2) -> $5 $4 $6"),
+     {REALS, MIRROR, WHOLE, NUMBERS}, /* each once */
+     4,
+     3,
+     1},
+    {DEFINITION("$0 : FLOAT, $1 : INT, $2 : SEGDES, $3 : SEGDES, $4 : FLOAT",
+                "$5 = (* FLOAT @ $0 $0) "
+                "$6 = (DPERMUTE FLOAT @ $5 (- INT @ (INDEX @ $1 $1 $2) (DIST INT @ $1 $2)) $4 "
+                "$2 $3) -> $6 $5"),
+     {REALS, ONES, WHOLE, FAR, FAR_REALS}, /* side by side, in each segment */
+     5,
+     2,
+     NOTHING},
+    {DEFINITION("$0 : FLOAT, $1 : INT, $2 : SEGDES, $3 : FLOAT, $4 : SEGDES, $5 : SEGDES",
+                "(DPERMUTE FLOAT @ (* FLOAT @ $0 $0) (INDEX @ $1 $1 $2) $3 $4 $5)"),
+     {REALS, ONES, WHOLE, FAR_REALS, ALL, ALL_FAR}, /* one segment over the other */
+     6,
+     1,
+     NOTHING},
 };
 enum { ROWS = sizeof rows / sizeof *rows };
 
@@ -139,12 +170,19 @@ static uint64_t ranges_length_of(const struct data *d, enum content content) {
   return content == REAL || content == NUMBER || content == ONES ? d->segments : d->n;
 }
 
+static int64_t ranges_mirror(const struct data *d, int64_t i) {
+  uint64_t segment = 0;
+  for (; d->segments > 1 && i >= d->lengths[segment]; segment++) i -= d->lengths[segment];
+  return (d->segments > 1 ? d->lengths[segment] : (int64_t)d->n) - 1 - i;
+}
+
 static int64_t ranges_number(const struct data *d, enum content content, uint64_t i) {
   if (content == ONES) return 1;
   if (content == NUMBER) return (int64_t)(2 + i);
   if (content == EITHER) return (int64_t)ranges_below(i, 2);
   /* Indices are within any segment, however short. */
   const uint64_t most = d->segments == 1 ? 2 * d->n : 2;
+  if (content == MIRROR) return ranges_mirror(d, (int64_t)i);
   return content == WITHIN ? (int64_t)ranges_below(i, most) : 1 + (int64_t)ranges_below(i, 50);
 }
 
@@ -179,6 +217,13 @@ static struct cvl_value ranges_pairs(struct cvl_context *c, struct data *d) {
   return v;
 }
 
+static void ranges_spoil(int64_t *number, const struct data *d, enum content content) {
+  if (content == WITHIN)
+    *number = (int64_t)(2 * d->n);
+  else
+    *number = content == MIRROR && *number == 0;
+}
+
 static struct cvl_value ranges_operand(struct cvl_context *c, struct data *d,
                                        enum content content, bool spoiled) {
   struct cvl_value v;
@@ -187,12 +232,14 @@ static struct cvl_value ranges_operand(struct cvl_context *c, struct data *d,
   if (content == WHOLE || content == OTHERS || content == FAR)
     return ranges_segments(c, d, content);
   if (content == PAIRS) return ranges_pairs(c, d);
+  if (content == ALL || content == ALL_FAR)
+    return cvl_one_segment(content == ALL ? d->n : 2 * d->n);
   for (uint64_t i = 0; i < n; i++) {
     if (content == BITS) d->bits[i] = ranges_below(i, 3) == 0;
     if (real) d->reals[i] = (double)ranges_below(i, 1000) / 7 - 60;
     if (content != BITS && !real) d->ints[i] = ranges_number(d, content, i);
   }
-  if (spoiled) d->ints[n - 1 - n / 3] = content == WITHIN ? (int64_t)(2 * d->n) : 0;
+  if (spoiled) ranges_spoil(&d->ints[n - 1 - n / 3], d, content);
   const void *from = content == BITS ? (const void *)d->bits
                      : real          ? (void *)d->reals
                                      : d->ints;
@@ -208,7 +255,7 @@ static struct cvl_value ranges_operand(struct cvl_context *c, struct data *d,
 
 static void ranges_expect_same(struct cvl_context *c, const struct cvl_value *a,
                                const struct cvl_value *b, const char *what) {
-  static char x[MOST * sizeof(double)], y[MOST * sizeof(double)];
+  static char x[2 * MOST * sizeof(double)], y[2 * MOST * sizeof(double)];
   const bool descriptor = a->form == CVL_SEGDES;
   const uint64_t n = descriptor ? value_segments(a).count : cpu->length(c, a).bound;
   cr_assert_eq(a->form, b->form, "%s", what);
@@ -341,7 +388,7 @@ Test(ranges, like_the_operations) {
   char directory[] = "/tmp/ravel-ranges-XXXXXX", command[64];
   cr_assert_not_null(mkdtemp(directory));
   for (unsigned i = 0; i < ROWS; i++) compare_sizes(&rows[i], directory);
-  for (unsigned i = 0; i < 2; i++) starve(&rows[i], directory);
+  for (unsigned i = 0; i < ROWS; i += 11) starve(&rows[i], directory);
   snprintf(command, sizeof command, "rm -r %s", directory);
   cr_assert_eq(system(command), 0);
 }

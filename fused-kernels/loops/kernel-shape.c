@@ -61,7 +61,8 @@ static void find_levels(struct kernel_text *x, struct arena *arena) {
       x->levels[s->value] = (uint8_t)(stays ? KERNEL_OF_POSITION : level_of_statement(x, s));
     }
     if (s->kind == KERNEL_NEXT) rounds = false;
-    x->checks |= may_fail(s) && level_of(x, s) == KERNEL_OF_POSITION;
+    const bool fails = may_fail(s) || (s->checked && in_blocks(x, s));
+    x->checks |= fails && level_of(x, s) == KERNEL_OF_POSITION;
   }
 }
 
@@ -69,6 +70,7 @@ static void find_levels(struct kernel_text *x, struct arena *arena) {
 
 bool in_blocks(const struct kernel_text *x, const struct kernel_statement *s) {
   if (x->single) return false;
+  if (s->kind == KERNEL_SCATTER) return x->range && !is_pointed(x, s);
   return packs(x, s) || (s->kind == KERNEL_REDUCE && !row_of(s)->exact);
 }
 
@@ -143,8 +145,15 @@ bool is_cursor(const struct kernel_text *x, uint32_t descriptor) {
 
 static bool statement_is_independent(const struct kernel_text *x,
                                      const struct kernel_statement *s) {
-  if (s->kind == KERNEL_SCATTER) return is_pointed(x, s);
+  if (s->kind == KERNEL_SCATTER) return is_pointed(x, s) || in_blocks(x, s);
   return s->kind != KERNEL_COMBINE && s->kind != KERNEL_SCAN && s->kind != KERNEL_CARRY;
+}
+
+/* Those of a segment that go on from an address write an element once, and segments of what is
+ * written to do not overlap. */
+bool may_overlap(const struct kernel_text *x, const struct kernel_statement *s) {
+  if (s->op == OPC_PERMUTE) return false;
+  return !is_pointed(x, s) || (is_segmented(x, s->near) && !is_segmented(x, s->far));
 }
 
 bool is_independent(const struct kernel_text *x) {

@@ -69,7 +69,7 @@ static void point(const struct kernel_text *x, const struct kernel_statement *s)
   require_all(x, s);
   fprintf(x->out, "%s = ", address(s).text);
   if (s->kind == KERNEL_SCATTER)
-    put(x->out, "r$0", s->output);
+    put(x->out, x->range ? "r$0 + begin$0" : "r$0", s->output);
   else
     put_data(x->out, &x->params[s->param]);
   fputs(" + (", x->out);

@@ -68,6 +68,8 @@ bool in_lanes(const struct kernel_text *, const struct kernel_statement *);
 bool is_cursor(const struct kernel_text *, uint32_t descriptor);
 /* Whether positions do not depend on each other: nothing is written where data say. */
 bool is_independent(const struct kernel_text *);
+/* Whether several positions may write an element of a scatter. */
+bool may_overlap(const struct kernel_text *, const struct kernel_statement *);
 
 /* ---- positions, segments and sizes: kernel-positions.c ---- */
 

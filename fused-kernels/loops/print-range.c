@@ -15,7 +15,11 @@ static bool range_does(const struct superop *op, const struct superop_node *node
   if (node->role == ROLE_PACK)
     return range_makes(op, node->result) || range_makes(op, node->result + 1);
   if (node->role == ROLE_SCAN) return range_makes(op, node->result);
-  return node->role != ROLE_SCATTER;
+  if (node->role != ROLE_SCATTER) return true;
+  /* The defaults are in memory, and nothing reads what is not yet written. */
+  const struct permute_operands at = permute_operands((enum opcode)node->op);
+  const bool there = at.defaults == NO_OPERAND || node->operands[at.defaults] < op->param_count;
+  return there && op->uses[node->result] == 1 && range_makes(op, node->result);
 }
 
 void kernel_range_find_strides(const struct superop *op, bool *strides) {
@@ -47,11 +51,11 @@ static enum kernel_read_as way_under(const struct kernel_text *x, uint32_t near,
 }
 
 static void find_way(const struct kernel_text *x, struct kernel_statement *s) {
-  const bool gathers = s->kind == KERNEL_GATHER;
-  if (!gathers && s->kind != KERNEL_SPREAD) return;
-  const enum kernel_read_as way = way_under(x, s->near, gathers);
-  s->param = read_as(x, s->param, way);
-  if (gathers) s->far = read_as(x, s->far, way);
+  const bool scatters = s->kind == KERNEL_SCATTER, indexes = scatters || s->kind == KERNEL_GATHER;
+  if (!indexes && s->kind != KERNEL_SPREAD) return;
+  const enum kernel_read_as way = way_under(x, s->near, indexes);
+  s->param = scatters ? SUPEROP_NONE : read_as(x, s->param, way);
+  if (indexes) s->far = read_as(x, s->far, way);
 }
 
 /* Strides that are known to be 1 are not read. */
@@ -180,6 +184,19 @@ static bool find_far(const struct kernel_text *x, uint32_t *far) {
   return true;
 }
 
+/* Finds what scatters write to. */
+static void find_written(const struct kernel_text *x, struct kernel_range_plan *plan) {
+  const uint32_t outputs = x->op->output_count;
+  plan->written = arena_alloc(x->arena, (outputs + 1) * sizeof *plan->written);
+  for (uint32_t i = 0; i < outputs; i++) plan->written[i] = SUPEROP_NONE;
+  for (uint32_t k = 0; k < x->k->count; k++) {
+    const struct kernel_statement *s = &x->k->statements[k];
+    if (s->kind != KERNEL_SCATTER) continue;
+    plan->written[output_number(x, output_of(x, s->output))] = s->far;
+    plan->ordered |= may_overlap(x, s);
+  }
+}
+
 bool kernel_range_plan_make(struct arena *arena, const struct superop *op, const bool *one,
                             struct kernel_range_plan *plan) {
   if (!kernel_range_fits(op)) return false;
@@ -187,6 +204,7 @@ bool kernel_range_plan_make(struct arena *arena, const struct superop *op, const
   *plan = (struct kernel_range_plan){.main = x.main, .reads = range_reads(&x)};
   plan->cursors = arena_alloc(arena, op->param_count + 1);
   for (uint32_t p = 0; p < op->param_count; p++) plan->cursors[p] = is_cursor(&x, p);
+  find_written(&x, plan);
   plan->far = arena_alloc(arena, (READ_WAYS * op->param_count + 1) * sizeof *plan->far);
   return find_far(&x, plan->far);
 }

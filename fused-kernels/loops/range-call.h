@@ -48,6 +48,12 @@ struct kernel_range {
    * it; the part is added to that. If it begins, nothing comes before it. */
   uint64_t *states;
   _Bool begins;
+  /* Of every output of a scatter: where the segments begin that the range writes to. Where
+   * several positions may write an element, only `spans` elements from `lows` on are written;
+   * for the others there are other calls. Of a PERMUTE the marks of those that are written
+   * become 1, if there are marks. */
+  const uint64_t *written, *lows, *spans;
+  uint8_t *const *marks;
 };
 
 #endif

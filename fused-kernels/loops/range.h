@@ -13,8 +13,7 @@
 
 typedef _Bool kernel_range_function(const struct kernel_range *);
 
-/* Whether a superoperator may have such a function: it has no loops and combinations, and does
- * not scatter. */
+/* Whether a superoperator may have such a function: it has no loops and combinations. */
 bool kernel_range_fits(const struct superop *);
 
 /* Marks, of every parameter, whether INDEXes take their strides from it. Where these are all 1
@@ -32,6 +31,10 @@ struct kernel_range_plan {
   bool *reads;   /* of every parameter in every way: the function reads it */
   uint32_t *far; /* of those read in segments, or picked: the descriptor of these */
   bool *cursors; /* of every parameter: it reads `segments` */
+  /* Of every output of a scatter: the descriptor of the segments that are written to, as it is
+   * read. */
+  uint32_t *written;
+  bool ordered; /* several positions may write an element: the last one counts */
 };
 /* Plans them, in the arena. one: of every descriptor, whether it is one segment in all runs; of
  * strides, whether they are all 1. False if there is no function: something is read by segments

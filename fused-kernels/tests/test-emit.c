@@ -371,14 +371,12 @@ static const struct {
     {FORM("$0 : FLOAT, $1 : SEGDES", "$2 = (* FLOAT @ $0 $0) $3 = (+_SCAN FLOAT @ $2 $1) "
                                      "$4 = (+_SCAN FLOAT @ $0 $1) -> $3 $4"),
      true, true, "2 scan"},
-    {FORM("$0 : INT, $1 : INT, $2 : SEGDES", "(PERMUTE INT @ " SQUARES " $1 $2)"), true, true,
-     ""},
     {FORM("$0 : INT, $1 : INT, $2 : SEGDES", "(PERMUTE INT @ " SQUARES " $1 $2)"), false, true,
-     "scatter"},
+     ""},
     {FORM("$0 : INT, $1 : FLOAT, $2 : INT, $3 : SEGDES",
           "$4 = (+_SCAN FLOAT @ $1 $3) $5 = " SQUARES " $6 = (PERMUTE INT @ $5 $2 $3) "
           "-> $4 $6"),
-     false, true, "scan, scatter"},
+     false, true, "scan"},
     {FORM("$0 : INT, $1 : INT, $2 : INT, $3 : INT, $4 : INT, $5 : SEGDES, $6 : SEGDES, $7 : "
           "SEGDES",
           "(DPERMUTE INT @ $1 (INDEX @ $3 (CONST INT 1) $6) (DPERMUTE INT @ $0 (INDEX @ $2 "
