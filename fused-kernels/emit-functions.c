@@ -53,7 +53,7 @@ static void number_bounds(struct arena *arena, const struct superop *op,
 static bool emit_functions_is_worth_it(const struct superop *op, uint32_t stage_count) {
   bool packs = false;
   for (uint32_t k = 0; k < op->node_count; k++) packs |= op->nodes[k].role == ROLE_PACK;
-  return stage_count > 0 || packs || superop_has_loops(op) || superop_has_combinations(op);
+  return stage_count > 0 || packs || superop_has_combinations(op);
 }
 
 bool fused_functions_plan(struct arena *arena, const struct superop *op, bool flat,
@@ -63,6 +63,7 @@ bool fused_functions_plan(struct arena *arena, const struct superop *op, bool fl
                                       .if_read = 1U << STEP_INDEX,
                                       .stages = UINT8_MAX};
   *f = (struct fused_functions){.op = op, .flat = flat};
+  if (superop_has_loops(op)) return false;
   if (!fused_schedule_make(arena, op, target, &f->schedule)) return false;
   if (!emit_functions_is_worth_it(op, f->schedule.stage_count)) return false;
   number_bounds(arena, op, f);
@@ -75,8 +76,8 @@ bool fused_ranges_plan(struct arena *arena, const struct superop *op, const bool
   *f = (struct fused_functions){.op = op, .ranges = true, .one = one};
   for (uint32_t k = 0; k < op->node_count; k++) {
     const uint8_t role = op->nodes[k].role;
-    computes |=
-        role == ROLE_MAP || role == ROLE_GATHER || role == ROLE_PICK || role == ROLE_PACK;
+    computes |= role == ROLE_MAP || role == ROLE_GATHER || role == ROLE_PICK ||
+                role == ROLE_PACK || role == ROLE_CARRY;
   }
   return computes && kernel_range_plan_make(arena, op, one, &f->range);
 }
@@ -131,8 +132,6 @@ static void emit_tiles(const struct fused_functions *f, struct widths widths,
     fused_emit_block(f, widths, s, name, out);
   }
   for (uint32_t n = 0; n < op->node_count; n++) {
-    snprintf(name, sizeof name, "%sloop%u", prefix, n);
-    if (fused_begins_loop(op, n)) fused_emit_loop(op, n, widths, name, out);
     snprintf(name, sizeof name, "%scombine%u", prefix, n);
     if (fused_begins_combination(op, n)) fused_emit_combination(op, n, widths, name, out);
   }

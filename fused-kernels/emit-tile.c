@@ -103,12 +103,6 @@ static void print_runs(const struct tile_text *t, uint32_t k) {
   fputs("      }\n    }\n", t->out);
 }
 
-static void print_asked(const struct tile_text *t, uint32_t k) {
-  fprintf(t->out,
-          "    if (t->nodes[%u].act == TILE_ASK) t->other(t->with, %u, first + at, m);\n", k,
-          k);
-}
-
 /* A gather whose index is in a buffer. */
 static void print_gather(const struct tile_text *t, uint32_t k) {
   const struct superop_node *node = &t->op->nodes[k];
@@ -143,7 +137,6 @@ static void print_node(const struct tile_text *t, uint32_t k) {
     print_gather(t, k);
     break;
   case ROLE_PICK: print_gather(t, k); break;
-  case ROLE_CARRY: print_asked(t, k); break;
   default: break;
   }
 }

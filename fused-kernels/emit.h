@@ -79,17 +79,6 @@ void fused_emit_block_prelude(struct widths, FILE *);
 void fused_emit_block(const struct fused_functions *, struct widths, uint32_t stage,
                       const char *name, FILE *);
 
-/* Writes the function of the loop whose first node is `first`,
- *
- *     bool NAME(uint64_t n, const void *const *in, void *const *out, bool (*asks)(void *),
- *               void *with)
- *
- * which runs it for n positions: in[v] has n elements of every initial value v of a carried
- * one, out[v] gets those of the results. False if asks(with), called now and then unless it is
- * NULL, returned true; then out[v] is not complete. */
-void fused_emit_loop(const struct superop *, uint32_t first, struct widths, const char *name,
-                     FILE *);
-
 /* Writes the functions of the combination whose first node is `first`, in the tree that keeps
  * order (trees.h). x, out ... have an array for each column; a segment has at most 1024
  * elements.
@@ -129,12 +118,12 @@ bool fused_tile_walks(const struct fused_functions *, uint32_t node);
  *
  * of tile.h, which executes all nodes but reductions, scans, scatters and what reads
  * results of packs: spreads, progressions and gathers are filled into buffers, stages executed
- * by BLOCK0, BLOCK1 ... (`block` followed by the number). It asks the caller for loops. */
+ * by BLOCK0, BLOCK1 ... (`block` followed by the number). */
 void fused_emit_tile(const struct fused_functions *, struct widths, const char *name,
                      const char *block, FILE *);
 
-/* Writes the prelude and the functions `tile`, `loopN` of each loop that begins with node N,
- * `combineN_apply` and so on of each combination; and `blockS` of each stage S, which `tile`
+/* Writes the prelude and the functions `tile`, `combineN_apply` and so on of each combination
+ * that begins with node N; and `blockS` of each stage S, which `tile`
  * calls; or `range`. */
 void fused_emit_functions(struct arena *, const struct fused_functions *, struct widths,
                           FILE *);

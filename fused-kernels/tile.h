@@ -41,8 +41,7 @@ struct fused_progression {
 enum tile_act {
   TILE_NOTHING, /* its result is not needed, or is there */
   TILE_FILL,    /* fills the buffer */
-  TILE_RUNS,    /* a gather by an INDEX of stride 1: copies runs */
-  TILE_ASK      /* of a loop: asks the caller, by `other` */
+  TILE_RUNS     /* a gather by an INDEX of stride 1: copies runs */
 };
 
 /* A node that spreads, counts or gathers. */
@@ -93,10 +92,9 @@ struct tile {
   const struct tile_stream *streams;
   uint64_t stream_count;
   uint64_t ahead; /* positions to prefetch ahead, or 0 */
-  /* Functions of the caller. `other` executes a node for n positions. `fails` reports a fault.
+  /* Functions of the caller. `fails` reports a fault.
    * `done` reports that a strip is done, or is NULL. */
   void *with;
-  void (*other)(void *with, uint32_t node, uint64_t position, uint64_t n);
   void (*fails)(void *with, uint32_t node, uint64_t position);
   void (*done)(void *with, uint64_t position, uint64_t n);
 };

@@ -13,10 +13,6 @@
 #include "cvl-cpu/fused/worker.h"
 #include "fused-kernels/emit.h"
 
-/* The function that fused_emit_loop writes. */
-typedef bool loop_block(uint64_t n, const void *const *in, void *const *out,
-                        bool (*asks)(void *), void *with);
-
 struct fused_compiled {
   struct cvl_kernel *k;
   struct arena arena;
@@ -27,7 +23,6 @@ struct fused_compiled {
   uint32_t touched_count, walking_count;
   kernel_range_function *range;
   tile_function *tile;
-  loop_block **loops;                  /* of the first node of each */
   struct order_compiled *combinations; /* of the first node of each */
   struct compiled_code *code;
   bool loaded, flat;
@@ -130,7 +125,6 @@ static bool plan_ranges(struct fused_compiled *f) {
 static bool compiled_plan(struct fused_compiled *f) {
   if (plan_ranges(f)) return true;
   if (!fused_functions_plan(&f->arena, f->k->op, f->flat, &f->functions)) return false;
-  f->loops = arena_alloc(&f->arena, (f->k->op->node_count + 1) * sizeof *f->loops);
   f->combinations =
       arena_alloc(&f->arena, (f->k->op->node_count + 1) * sizeof *f->combinations);
   for (uint32_t v = 0; v < f->k->op->value_count; v++) f->k->values[v].read_by_blocks = false;
@@ -291,10 +285,7 @@ bool fused_compiled_ready(struct fused_compiled *f) {
   if (f->functions.ranges) return f->loaded = compiled_load(f, "range", &f->range);
   if (!compiled_load(f, "tile", &f->tile)) return false;
   for (uint32_t n = 0; n < f->k->op->node_count; n++) {
-    char name[32];
     if (fused_begins_combination(f->k->op, n) && !load_combination(f, n)) return false;
-    snprintf(name, sizeof name, "loop%u", n);
-    if (fused_begins_loop(f->k->op, n) && !compiled_load(f, name, &f->loops[n])) return false;
   }
   f->loaded = true;
   return true;
@@ -326,24 +317,4 @@ const uint32_t *fused_compiled_walking(const struct fused_compiled *f, uint32_t 
 const uint32_t *fused_compiled_touched(const struct fused_compiled *f, uint32_t *count) {
   *count = f->touched_count;
   return f->touched;
-}
-
-void fused_compiled_loop(struct fused_worker *w, uint32_t number, uint64_t first, uint64_t n) {
-  struct cvl_kernel *k = w->k;
-  const struct superop_loop l = superop_loop_at(k->op, number);
-  for (uint32_t i = 0; i < l.count; i++) {
-    const uint32_t from = k->op->nodes[l.first + i].operands[0];
-    const uint32_t to = k->op->nodes[l.next + i].result;
-    w->in[from] = fused_at(w, &k->values[from], first);
-    w->out[to] = fused_at(w, &k->values[to], first);
-  }
-  /* A loop on the results of a faulting node might not end. */
-  const bool sound = atomic_load_explicit(&k->run.failed, memory_order_relaxed) > l.test;
-  const struct cvl_stop *stop = &k->c->stop;
-  if (sound && k->compiled->loops[number](n, w->in, w->out, stop->asks, stop->with)) return;
-  if (sound) fused_note(k, l.test, first);
-  for (uint32_t i = l.next; i <= l.last; i++) {
-    const uint32_t to = k->op->nodes[i].result;
-    memset(w->out[to], 0, n * k->values[to].bytes);
-  }
 }

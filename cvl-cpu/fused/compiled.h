@@ -39,9 +39,6 @@ tile_function *fused_compiled_tile(const struct fused_compiled *);
  * in its struct tile. */
 const uint32_t *fused_compiled_touched(const struct fused_compiled *, uint32_t *count);
 const uint32_t *fused_compiled_walking(const struct fused_compiled *, uint32_t *count);
-/* Executes the loop whose first node is this for a strip. If it is stopped, which is recorded,
- * unfinished results are 0. */
-void fused_compiled_loop(struct fused_worker *, uint32_t node, uint64_t first, uint64_t n);
 /* The functions of the combination that begins with a node. */
 const struct order_compiled *fused_compiled_combination(const struct fused_compiled *,
                                                         uint32_t node);

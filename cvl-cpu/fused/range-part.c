@@ -258,7 +258,9 @@ size_t range_worker_at(const struct ranges *r, char *memory) {
                                   .written = w->written,
                                   .lows = w->lows,
                                   .spans = w->spans,
-                                  .marks = w->marks};
+                                  .marks = w->marks,
+                                  .asks = r->k->c->stop.asks,
+                                  .with = r->k->c->stop.with};
   range_destinations(r, w, 0, 1);
   return end;
 }

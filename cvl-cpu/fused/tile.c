@@ -62,7 +62,6 @@ static uint8_t act_of(const struct cvl_kernel *k, uint32_t number) {
   case ACT_DIST:
   case ACT_INDEX: return TILE_FILL;
   case ACT_GATHER_RUNS: return TILE_RUNS;
-  case ACT_LOOP: return fused_begins_loop(k->op, number) ? TILE_ASK : TILE_NOTHING;
   case ACT_PICK: return TILE_FILL;
   case ACT_GATHER: return TILE_FILL;
   default: return TILE_NOTHING;
@@ -181,13 +180,6 @@ void fused_tile_begin(struct fused_worker *w, uint64_t position) {
 
 /* ---- what the function asks for ---- */
 
-/* A loop. */
-static void tile_ask(void *with, uint32_t number, uint64_t first, uint64_t n) {
-  struct fused_worker *w = with;
-  w->origin[IN_STRIP] = first;
-  fused_compiled_loop(w, number, first, n);
-}
-
 static void tile_fails(void *with, uint32_t number, uint64_t position) {
   fused_remember(with, number, position, position);
 }
@@ -217,7 +209,6 @@ void fused_tile_set_up(struct fused_worker *w, char *memory) {
       .strip = k->run.strip,
       .ahead = k->run.chunks > 1 || k->run.n > tuned(k->c, CHUNK_BYTES) ? AHEAD : 0,
       .with = w,
-      .other = tile_ask,
       .fails = tile_fails,
       .done = k->run.copy_count > 0 ? tile_done : NULL};
   set_up_nodes(w, memory + at.bounds);

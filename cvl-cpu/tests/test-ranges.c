@@ -17,21 +17,22 @@ static const struct cvl_backend *const cpu = &cvl_cpu_backend;
 
 enum content {
   REALS,
-  NUMBERS,   /* INTs from 1 to 50 */
-  BITS,      /* BOOLs */
-  WITHIN,    /* INTs below 2 n */
-  REAL,      /* one FLOAT for each segment */
-  NUMBER,    /* one INT for each segment, positive */
-  ONES,      /* a 1 for each segment */
-  FAR_REALS, /* 2 n FLOATs */
-  WHOLE,     /* one segment of n elements, or several */
-  OTHERS,    /* the same lengths, each one segment further on */
-  FAR,       /* segments of twice the lengths */
-  EITHER,    /* INTs: 0 or 1 */
-  PAIRS,     /* a segment of two for each position */
-  MIRROR,    /* INTs: the same segment from its end to its start */
-  ALL,       /* one segment of n elements */
-  ALL_FAR,   /* of 2 n */
+  NUMBERS,    /* INTs from 1 to 50 */
+  BITS,       /* BOOLs */
+  WITHIN,     /* INTs below 2 n */
+  REAL,       /* one FLOAT for each segment */
+  NUMBER,     /* one INT for each segment, positive */
+  ONES,       /* a 1 for each segment */
+  FAR_REALS,  /* 2 n FLOATs */
+  WHOLE,      /* one segment of n elements, or several */
+  OTHERS,     /* the same lengths, each one segment further on */
+  FAR,        /* segments of twice the lengths */
+  EITHER,     /* INTs: 0 or 1 */
+  PAIRS,      /* a segment of two for each position */
+  MIRROR,     /* INTs: the same segment from its end to its start */
+  FAR_OTHERS, /* as FAR, each one segment further on */
+  ALL,        /* one segment of n elements */
+  ALL_FAR,    /* of 2 n */
 };
 
 struct row {
@@ -148,6 +149,39 @@ static const struct row rows[] = {
      6,
      1,
      NOTHING},
+    {DEFINITION("$0 : FLOAT, $1 : INT, $2 : SEGDES, $3 : SEGDES, $4 : SEGDES",
+                "$5 = (BPERMUTE FLOAT @ $0 $1 $2 $4) $6 = (BPERMUTE FLOAT @ $0 $1 $3 $4) "
+                "$7 = (- FLOAT @ $5 $6) -> $7 $5"),
+     {FAR_REALS, EITHER, FAR, FAR_OTHERS, WHOLE}, /* in segments of two descriptors */
+     5,
+     2,
+     NOTHING},
+    {DEFINITION("$0 : INT, $1 : FLOAT, $2 : SEGDES, $3 : FLOAT, $4 : SEGDES, $5 : FLOAT, "
+                "$6 : BOOL, $7 : SEGDES",
+                "$8 = (DIST INT @ (CONST INT 1) $7) $9 = (* FLOAT @ $1 (DIST FLOAT @ $3 $2)) "
+                "$10 = (+ FLOAT @ $9 (DIST FLOAT @ $5 $4)) $11 = (CARRY INT @ $0) "
+                "$12 = (CARRY FLOAT @ $10) $13 = (> INT @ $11 $8) (WHILE @ $13) "
+                "$14 = (- INT @ $11 $8) $15 = (- FLOAT @ (+ FLOAT @ $12 $12) $12) "
+                "$16 = (NEXT INT @ $11 $14) $17 = (NEXT FLOAT @ $12 $15) "
+                "$18 = (- FLOAT @ $17 $9) $19 = (MAX_REDUCE FLOAT @ $18 $2) "
+                "$20 = (CARRY FLOAT @ $18) $21 = (CARRY INT @ $0) $22 = (CARRY FLOAT @ $9) "
+                "$23 = (> INT @ $21 $8) (WHILE @ $23) $24 = (- INT @ (- INT @ $21 $8) $8) "
+                "$25 = (+ FLOAT @ $20 $22) $26 = (NEXT FLOAT @ $20 $25) "
+                "$27 = (NEXT INT @ $21 $24) $28 = (NEXT FLOAT @ $22 $22) "
+                "$29 = (+_REDUCE FLOAT @ $26 $2) $30 = (- FLOAT @ $26 $10) "
+                "$31 $32 = (PACK FLOAT @ $30 $6 $2) -> $29 $30 $16 $31 $32 $19"),
+     {NUMBERS, REALS, WHOLE, REAL, OTHERS, REAL, BITS, ALL}, /* a loop behind the other */
+     8,
+     6,
+     NOTHING},
+    {DEFINITION("$0 : INT, $1 : INT, $2 : INT",
+                "$3 = (/ INT @ $1 $0) $4 = (CARRY INT @ $3) $5 = (CARRY INT @ $2) "
+                "$6 = (> INT @ $4 $5) (WHILE @ $6) $7 = (- INT @ $4 $5) "
+                "$8 = (NEXT INT @ $4 $7) $9 = (NEXT INT @ $5 $5) -> $8"),
+     {NUMBERS, NUMBERS, NUMBERS}, /* which would begin with something at fault */
+     3,
+     1,
+     0},
 };
 enum { ROWS = sizeof rows / sizeof *rows };
 
@@ -201,7 +235,8 @@ static struct cvl_value ranges_segments(struct cvl_context *c, const struct data
                                         enum content content) {
   int64_t lengths[MANY];
   struct cvl_value v;
-  const uint64_t times = content == FAR ? 2 : 1, further = content == OTHERS ? 1 : 0;
+  const uint64_t times = content == FAR || content == FAR_OTHERS ? 2 : 1,
+                 further = content == OTHERS || content == FAR_OTHERS ? 1 : 0;
   if (d->segments == 1) return cvl_one_segment(times * d->n);
   for (uint64_t i = 0; i < d->segments; i++)
     lengths[i] = (int64_t)times * d->lengths[(i + further) % d->segments];
@@ -229,7 +264,7 @@ static struct cvl_value ranges_operand(struct cvl_context *c, struct data *d,
   struct cvl_value v;
   const uint64_t n = ranges_length_of(d, content);
   const bool real = content == REALS || content == REAL || content == FAR_REALS;
-  if (content == WHOLE || content == OTHERS || content == FAR)
+  if (content == WHOLE || content == OTHERS || content == FAR || content == FAR_OTHERS)
     return ranges_segments(c, d, content);
   if (content == PAIRS) return ranges_pairs(c, d);
   if (content == ALL || content == ALL_FAR)

@@ -20,13 +20,18 @@ struct snippet segment(const struct kernel_text *x, uint32_t near) {
   return near == x->main ? snippet("g") : numbered("s", near);
 }
 
+/* Whether a gather reads all of a parameter, from its start. */
+static bool reads_whole(const struct kernel_text *x, const struct kernel_statement *s) {
+  return x->range && s->kind == KERNEL_GATHER && s->param / x->op->param_count == READ_WHOLE;
+}
+
 /* Of a range only what belongs to its own segments begins with 0. */
 static bool is_whole(const struct kernel_text *x, uint32_t near) {
   return x->range && near != x->main && near != SUPEROP_NONE;
 }
 
 void put_base(const struct kernel_text *x, const struct kernel_statement *s) {
-  const bool segments = is_segmented(x, s->far), whole = is_whole(x, s->near);
+  const bool segments = is_segmented(x, s->far), whole = is_whole(x, s->near) || reads_whole(x, s);
   const uint32_t far = segments ? x->params[s->far].v : 0;
   put_with(x->out, segment(x, s->near).text,
            !segments ? "0"

@@ -1,24 +1,11 @@
-/* kernel-rounds.c - loops of a position: carried values are variables of C. */
+/* kernel-rounds.c - loops of a position, in procedures: carried values are variables
+ * of C. */
 #include "fused-kernels/loops/kernel-text.h"
-
-static bool is_loaded(const struct kernel_statement *s) {
-  return s->kind == KERNEL_LOAD || s->kind == KERNEL_CONSTANT || s->kind == KERNEL_SPREAD;
-}
-
-/* Whether the loop begins behind a statement: loads of other carried values may follow. */
-static bool is_last_carry(const struct kernel_text *x, uint32_t k) {
-  for (k++; k < x->k->count; k++) {
-    const struct kernel_statement *s = &x->k->statements[k];
-    if (s->kind == KERNEL_CARRY) return false;
-    if (!is_loaded(s)) return true;
-  }
-  return true;
-}
 
 void print_carry(const struct kernel_text *x, uint32_t k) {
   const struct kernel_statement *s = &x->k->statements[k];
   put_with(x->out, statement_type(s), "$w v$0 = v$1;\n", s->value, s->operands[0]);
-  if (is_last_carry(x, k)) fputs("for (;;) {\n", x->out);
+  if (is_last_carry(x->k, k)) fputs("for (;;) {\n", x->out);
 }
 
 void print_while(const struct kernel_text *x, uint32_t k) {

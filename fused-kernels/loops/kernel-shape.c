@@ -123,6 +123,9 @@ void find_shape(struct kernel_text *x, struct arena *arena) {
     x->lanes |= in_lanes(x, s);
     x->blocks |= in_blocks(x, s) || in_lanes(x, s);
   }
+  x->phase = (struct kernel_phase){0, x->k->count};
+  find_held(x, arena);
+  x->blocks |= x->phases;
   find_levels(x, arena);
 }
 
@@ -157,7 +160,7 @@ bool may_overlap(const struct kernel_text *x, const struct kernel_statement *s) 
 }
 
 bool is_independent(const struct kernel_text *x) {
-  for (uint32_t k = 0; k < x->k->count; k++) {
+  for (uint32_t k = x->phase.first; k < x->phase.end; k++) {
     if (!statement_is_independent(x, &x->k->statements[k])) return false;
   }
   for (uint32_t p = 0; p < x->op->param_count; p++) {

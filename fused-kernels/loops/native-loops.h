@@ -22,6 +22,7 @@
 #endif
 
 enum { LANES = 32, BLOCK = 1024, NATIVE_AHEAD = 16 };
+enum { LOOP_LANES = 16, LOOP_ROUNDS = 8, LOOP_UNASKED = 1024 };
 
 /* The first of no elements, of any type. */
 #ifdef __GNUC__

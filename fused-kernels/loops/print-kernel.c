@@ -45,7 +45,8 @@ static const struct kernel_printers *printers_of(const struct kernel_text *x, ui
     if (printers_of(x, k)->time) printers_of(x, k)->time(x, k)
 
 static void print_level(const struct kernel_text *x, enum kernel_level level) {
-  for (uint32_t k = 0; k < x->k->count; k++) {
+  const bool all = level != KERNEL_OF_POSITION;
+  for (uint32_t k = all ? 0 : x->phase.first; k < (all ? x->k->count : x->phase.end); k++) {
     if (x->single || level_of(x, &x->k->statements[k]) == level)
       printers_of(x, k)->at_position(x, k);
   }
@@ -74,7 +75,9 @@ static void move_cursors(const struct kernel_text *x) {
 static void print_position(const struct kernel_text *x) {
   if (x->checks) fputs("INT fine = 1;\n", x->out);
   if (!x->together) move_cursors(x);
+  load_held(x);
   print_level(x, KERNEL_OF_POSITION);
+  keep_held(x);
   if (x->checks) fputs("bad |= !fine;\n", x->out);
 }
 
@@ -124,12 +127,35 @@ static void print_rows(const struct kernel_text *x) {
   fputs("}\n}\ni = tail;\n}\n", x->out);
 }
 
+/* Writes what cursors were at the start of a block, or sets them to that. */
+static void keep_cursors(const struct kernel_text *x, const char *format) {
+  for (uint32_t p = 0; p < x->op->param_count; p++) {
+    if (is_cursor(x, p) && !x->together) put(x->out, format, p);
+  }
+}
+
+/* All phases but the last one, and the loop behind each; the last phase. */
+static struct kernel_phase print_phases(const struct kernel_text *x) {
+  struct kernel_text part = *x;
+  keep_cursors(x, "const uint64_t from_s$0 = s$0;\n");
+  for (part.phase = phase_from(x->k, 0); part.phase.end < x->k->count;
+       part.phase = phase_from(x->k, loop_end(x->k, part.phase.end))) {
+    print_positions(&part, "to");
+    print_lanes(&part, part.phase.end);
+    fputs("i = from;\n", x->out);
+    keep_cursors(x, "s$0 = from_s$0;\n");
+  }
+  return part.phase;
+}
+
 static void print_blocks(const struct kernel_text *x) {
+  struct kernel_text last = *x;
   fputs("while (i < end) {\n"
         "const uint64_t from = i, to = end - i < BLOCK ? end : i + BLOCK;\n",
         x->out);
-  if (x->lanes) print_rows(x);
-  print_positions(x, "to");
+  if (x->phases) last.phase = print_phases(x);
+  if (x->lanes) print_rows(&last);
+  print_positions(&last, "to");
   PRINT_ALL(x, after_block);
   fputs("}\n", x->out);
 }
@@ -267,6 +293,7 @@ static void print_sizes(const struct kernel_text *x) {
 void print_statements(const struct kernel_text *x) {
   require_something(x);
   PRINT_ALL(x, before);
+  take_held(x);
   if (x->single)
     print_single(x);
   else
@@ -343,6 +370,7 @@ void find_statements(struct kernel_text *x, struct arena *arena) {
   }
   k->count = count;
   x->k = k;
+  if (x->range) order_phases(arena, k);
   if (x->range) find_ways(x, k->statements);
   const uint32_t params = x->op->param_count * (x->range ? READ_WAYS : 1);
   bool *one = arena_alloc(arena, params + 1);

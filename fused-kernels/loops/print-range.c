@@ -31,7 +31,7 @@ void kernel_range_find_strides(const struct superop *op, bool *strides) {
 }
 
 bool kernel_range_fits(const struct superop *op) {
-  bool fits = !op->copies && !op->grouped;
+  bool fits = !op->copies && !superop_has_combinations(op);
   for (uint32_t k = 0; k < op->node_count && fits; k++) fits = range_does(op, &op->nodes[k]);
   return fits;
 }
@@ -50,12 +50,25 @@ static enum kernel_read_as way_under(const struct kernel_text *x, uint32_t near,
   return gathers ? READ_IN_SEGMENTS : READ_BY_SEGMENT;
 }
 
-static void find_way(const struct kernel_text *x, struct kernel_statement *s) {
+/* Whether a gather before statement k reads the same in segments of another descriptor. */
+static bool is_read_otherwise(const struct kernel_statement *all, uint32_t k) {
+  for (uint32_t i = 0; i < k; i++) {
+    if (all[i].kind == KERNEL_GATHER && all[i].param == all[k].param && all[i].far != all[k].far)
+      return true;
+  }
+  return false;
+}
+
+static void find_way(const struct kernel_text *x, struct kernel_statement *all, uint32_t k) {
+  struct kernel_statement *s = &all[k];
   const bool scatters = s->kind == KERNEL_SCATTER, indexes = scatters || s->kind == KERNEL_GATHER;
   if (!indexes && s->kind != KERNEL_SPREAD) return;
   const enum kernel_read_as way = way_under(x, s->near, indexes);
-  s->param = scatters ? SUPEROP_NONE : read_as(x, s->param, way);
+  const uint32_t param = s->param;
+  s->param = scatters ? SUPEROP_NONE : read_as(x, param, way);
   if (indexes) s->far = read_as(x, s->far, way);
+  if (s->kind == KERNEL_GATHER && is_read_otherwise(all, k))
+    s->param = read_as(x, param, READ_WHOLE);
 }
 
 /* Strides that are known to be 1 are not read. */
@@ -71,7 +84,7 @@ static bool use_one(const struct kernel_text *x, struct kernel_statement *s) {
 void find_ways(struct kernel_text *x, struct kernel_statement *statements) {
   x->main = main_descriptor(x);
   for (uint32_t k = 0; k < x->k->count; k++) {
-    if (!use_one(x, &statements[k])) find_way(x, &statements[k]);
+    if (!use_one(x, &statements[k])) find_way(x, statements, k);
   }
 }
 
@@ -170,18 +183,15 @@ static struct kernel_text text_of(struct arena *arena, const struct superop *op,
   return x;
 }
 
-/* Finds the descriptors of what is read in segments; false if something has several. */
-static bool find_far(const struct kernel_text *x, uint32_t *far) {
+/* Finds the descriptors of what is read in segments. */
+static void find_far(const struct kernel_text *x, uint32_t *far) {
   const uint32_t params = x->op->param_count;
   for (uint32_t v = 0; v < READ_WAYS * params; v++) far[v] = SUPEROP_NONE;
   for (uint32_t k = 0; k < x->k->count; k++) {
     const struct kernel_statement *s = &x->k->statements[k];
     if (s->kind != KERNEL_GATHER || s->param < READ_IN_SEGMENTS * params) continue;
-    const uint32_t descriptor = s->far % params;
-    if (far[s->param] != SUPEROP_NONE && far[s->param] != descriptor) return false;
-    far[s->param] = descriptor;
+    far[s->param] = s->far % params;
   }
-  return true;
 }
 
 /* Finds what scatters write to. */
@@ -206,7 +216,8 @@ bool kernel_range_plan_make(struct arena *arena, const struct superop *op, const
   for (uint32_t p = 0; p < op->param_count; p++) plan->cursors[p] = is_cursor(&x, p);
   find_written(&x, plan);
   plan->far = arena_alloc(arena, (READ_WAYS * op->param_count + 1) * sizeof *plan->far);
-  return find_far(&x, plan->far);
+  find_far(&x, plan->far);
+  return true;
 }
 
 uint32_t kernel_range_main(struct arena *arena, const struct superop *op) {

@@ -13,7 +13,7 @@
 
 typedef _Bool kernel_range_function(const struct kernel_range *);
 
-/* Whether a superoperator may have such a function: it has no loops and combinations. */
+/* Whether a superoperator may have such a function: it has no combinations. */
 bool kernel_range_fits(const struct superop *);
 
 /* Marks, of every parameter, whether INDEXes take their strides from it. Where these are all 1
@@ -37,8 +37,7 @@ struct kernel_range_plan {
   bool ordered; /* several positions may write an element: the last one counts */
 };
 /* Plans them, in the arena. one: of every descriptor, whether it is one segment in all runs; of
- * strides, whether they are all 1. False if there is no function: something is read by segments
- * of several descriptors. */
+ * strides, whether they are all 1. False if there is no function. */
 bool kernel_range_plan_make(struct arena *, const struct superop *, const bool *one,
                             struct kernel_range_plan *);
 /* Writes the function, whose name is the prefix and `range`. */

@@ -1,0 +1,211 @@
+/* kernel-lanes.c - loops of positions, in ranges. A block of positions is executed in phases,
+ * and between a phase and the next there is a loop. In that each of some lanes has a position:
+ * all lanes iterate together, and one whose position has finished takes the next.
+ *
+ * hV has the elements of value V of the block that loops or later phases read; cV is a carried
+ * value of the lanes.
+ */
+#include "fused-kernels/loops/kernel-text.h"
+
+#include <string.h>
+
+/* ---- statements in order ---- */
+
+static bool is_loaded(const struct kernel_statement *s) {
+  return s->kind == KERNEL_LOAD || s->kind == KERNEL_CONSTANT || s->kind == KERNEL_SPREAD;
+}
+
+/* Loads of other carried values may follow. */
+bool is_last_carry(const struct kernel *k, uint32_t at) {
+  for (at++; at < k->count; at++) {
+    if (k->statements[at].kind == KERNEL_CARRY) return false;
+    if (!is_loaded(&k->statements[at])) return true;
+  }
+  return true;
+}
+
+static bool has_rounds(const struct kernel *k) {
+  for (uint32_t i = 0; i < k->count; i++) {
+    if (k->statements[i].kind == KERNEL_CARRY) return true;
+  }
+  return false;
+}
+
+void order_phases(struct arena *arena, struct kernel *k) {
+  if (!has_rounds(k)) return;
+  const size_t bytes = k->count * sizeof *k->statements;
+  struct kernel_statement *ordered = arena_alloc(arena, bytes);
+  struct kernel_statement *carries = arena_alloc(arena, bytes);
+  struct kernel_statement *writes = arena_alloc(arena, bytes);
+  uint32_t count = 0, carried = 0, written = 0;
+  for (uint32_t i = 0; i < k->count; i++) {
+    const struct kernel_statement *s = &k->statements[i];
+    if (s->kind == KERNEL_CARRY)
+      carries[carried++] = *s;
+    else if (kernel_writes(s))
+      writes[written++] = *s;
+    else
+      ordered[count++] = *s;
+    if (s->kind != KERNEL_CARRY || !is_last_carry(k, i)) continue;
+    memcpy(ordered + count, carries, carried * sizeof *carries);
+    count += carried;
+    carried = 0;
+  }
+  memcpy(ordered + count, writes, written * sizeof *writes);
+  k->statements = ordered;
+}
+
+struct kernel_phase phase_from(const struct kernel *k, uint32_t first) {
+  uint32_t end = first;
+  while (end < k->count && k->statements[end].kind != KERNEL_CARRY) end++;
+  return (struct kernel_phase){first, end};
+}
+
+uint32_t loop_end(const struct kernel *k, uint32_t first) {
+  uint32_t end = first;
+  while (k->statements[end].kind != KERNEL_NEXT) end++;
+  while (end < k->count && k->statements[end].kind == KERNEL_NEXT) end++;
+  return end;
+}
+
+/* ---- what is held for a block ---- */
+
+/* Whether statements from..end - 1 read a value. */
+static bool is_read(const struct kernel *k, uint32_t value, uint32_t from, uint32_t end) {
+  for (uint32_t i = from; i < end; i++) {
+    const struct kernel_statement *s = &k->statements[i];
+    for (unsigned o = 0; o < s->count; o++) {
+      if (s->operands[o] == value) return true;
+    }
+  }
+  return false;
+}
+
+static void find_held_of(struct kernel_text *x, struct kernel_phase phase) {
+  for (uint32_t k = phase.first; k < phase.end; k++) {
+    const uint32_t v = x->k->statements[k].value;
+    if (v != SUPEROP_NONE) x->held[v] = is_read(x->k, v, phase.end, x->k->count);
+  }
+}
+
+void find_held(struct kernel_text *x, struct arena *arena) {
+  x->phases = x->range && has_rounds(x->k);
+  if (!x->phases) return;
+  x->held = arena_alloc(arena, x->k->values + 1);
+  for (struct kernel_phase p = phase_from(x->k, 0); p.end < x->k->count;
+       p = phase_from(x->k, loop_end(x->k, p.end))) {
+    find_held_of(x, p);
+    for (uint32_t k = p.end; k < loop_end(x->k, p.end); k++) {
+      const struct kernel_statement *s = &x->k->statements[k];
+      if (s->kind == KERNEL_NEXT)
+        x->held[s->value] = is_read(x->k, s->value, loop_end(x->k, p.end), x->k->count);
+    }
+  }
+}
+
+/* Whether elements of the block are in memory: what is the same for a segment is not. */
+static bool is_held(const struct kernel_text *x, uint32_t value) {
+  return value != SUPEROP_NONE && x->held[value] && x->levels[value] == KERNEL_OF_POSITION;
+}
+
+void take_held(const struct kernel_text *x) {
+  for (uint32_t k = 0; k < x->k->count && x->phases; k++) {
+    const struct kernel_statement *s = &x->k->statements[k];
+    if (is_held(x, s->value)) take_block(x, statement_type(s), "h", s->value);
+  }
+}
+
+void load_held(const struct kernel_text *x) {
+  for (uint32_t k = 0; k < x->phase.first && x->phases; k++) {
+    const struct kernel_statement *s = &x->k->statements[k];
+    if (is_held(x, s->value) && is_read(x->k, s->value, x->phase.first, x->phase.end))
+      put_with(x->out, statement_type(s), "const $w v$0 = h$0[i - from];\n", s->value);
+  }
+}
+
+void keep_held(const struct kernel_text *x) {
+  for (uint32_t k = x->phase.first; k < x->phase.end && x->phases; k++) {
+    const struct kernel_statement *s = &x->k->statements[k];
+    if (is_held(x, s->value)) put(x->out, "h$0[i - from] = v$0;\n", s->value);
+  }
+}
+
+/* ---- the loop ---- */
+
+/* The statement that says what a carried value becomes. */
+static const struct kernel_statement *next_of(const struct kernel_text *x, uint32_t k) {
+  const uint32_t value = x->k->statements[k].value;
+  while (x->k->statements[k].kind != KERNEL_NEXT || x->k->statements[k].operands[0] != value) k++;
+  return &x->k->statements[k];
+}
+
+static void declare_lanes(const struct kernel_text *x, uint32_t first, uint32_t end) {
+  fputs("const uint64_t count = to - from;\n"
+        "uint64_t place[LOOP_LANES], next = 0;\n"
+        "INT on[LOOP_LANES] = {0};\n"
+        "for (unsigned j = 0; j < LOOP_LANES; j++) place[j] = count;\n",
+        x->out);
+  for (uint32_t k = first; k < end; k++) {
+    const struct kernel_statement *s = &x->k->statements[k];
+    if (s->kind == KERNEL_CARRY)
+      put_with(x->out, statement_type(s), "$w c$0[LOOP_LANES] = {0};\n", s->value);
+  }
+}
+
+static void finish_lane(const struct kernel_text *x, uint32_t first, uint32_t end) {
+  fputs("if (!on[j] && place[j] < count) {\n", x->out);
+  for (uint32_t k = first; k < end; k++) {
+    if (x->k->statements[k].kind != KERNEL_CARRY) continue;
+    const uint32_t result = next_of(x, k)->value;
+    if (is_held(x, result))
+      put(x->out, "h$0[place[j]] = c$1[j];\n", result, x->k->statements[k].value);
+  }
+  fputs("place[j] = count;\n}\n", x->out);
+}
+
+static void begin_lane(const struct kernel_text *x, uint32_t first, uint32_t end) {
+  fputs("if (place[j] == count && next < count) {\n", x->out);
+  for (uint32_t k = first; k < end; k++) {
+    const struct kernel_statement *s = &x->k->statements[k];
+    if (s->kind == KERNEL_CARRY)
+      put(x->out, is_held(x, s->operands[0]) ? "c$0[j] = h$1[next];\n" : "c$0[j] = v$1;\n",
+          s->value, s->operands[0]);
+  }
+  fputs("on[j] = 1;\nplace[j] = next++;\n}\n", x->out);
+}
+
+/* What a lane does in a round. */
+static void print_round(const struct kernel_text *x, uint32_t k) {
+  const struct kernel_statement *s = &x->k->statements[k];
+  if (s->kind == KERNEL_CARRY)
+    put_with(x->out, statement_type(s), "const $w v$0 = c$0[j];\n", s->value);
+  else if (s->kind == KERNEL_WHILE)
+    put(x->out, "const INT stays = v$0 ? on[j] : 0;\non[j] = stays;\n", s->operands[0]);
+  else if (s->kind == KERNEL_MAP)
+    print_map(x, k);
+  else if (s->kind == KERNEL_NEXT && s->operands[0] != s->operands[1])
+    put(x->out, "c$0[j] = stays ? v$1 : v$0;\n", s->operands[0], s->operands[1]);
+}
+
+/* A lane that has finished waits for at most LOOP_ROUNDS rounds: checking more often would cost
+ * more than what it computes in vain. */
+void print_lanes(const struct kernel_text *x, uint32_t first) {
+  const uint32_t end = loop_end(x->k, first);
+  fputs(x->checks ? "if (bad) return 0;\n{\n" : "{\n", x->out);
+  declare_lanes(x, first, end);
+  fputs("for (uint64_t turn = 1;; turn++) {\n"
+        "unsigned busy = 0;\n"
+        "for (unsigned j = 0; j < LOOP_LANES; j++) {\n",
+        x->out);
+  finish_lane(x, first, end);
+  begin_lane(x, first, end);
+  fputs("busy += place[j] < count;\n}\n"
+        "if (busy == 0) break;\n"
+        "if (turn % LOOP_UNASKED == 0 && call->asks && call->asks(call->with)) return 0;\n"
+        "for (unsigned round = 0; round < LOOP_ROUNDS; round++) {\n"
+        "NATIVE_INDEPENDENT\n"
+        "for (unsigned j = 0; j < LOOP_LANES; j++) {\n",
+        x->out);
+  for (uint32_t k = first; k < end; k++) print_round(x, k);
+  fputs("}\n}\n}\n}\n", x->out);
+}
