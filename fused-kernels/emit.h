@@ -8,7 +8,6 @@
 
 #include "fused-kernels/loops/range.h"
 #include "fused-kernels/schedule.h"
-#include "fused-kernels/tile.h"
 #include "vcode/vcode.h"
 
 /* ---- kernels ahead of time ---- */
@@ -20,64 +19,26 @@ void fused_emit_cuda(struct arena *, const struct superop *const *, uint32_t cou
 
 /* ---- the plan of the functions of a superoperator ---- */
 
-/* The functions of stages execute maps, ASSERTs and gathers by data; of one segment also
- * INDEXes that they read. All else is executed apart: a map whose operands are parameters, or
- * spreads, progressions or gathers of them, is of stage 0; one that needs the result of a
- * gather by positions whose index is a map of stage s is of stage s + 1. */
+/* One function for ranges (loops/range.h), and those of combinations. */
 struct fused_functions {
   const struct superop *op;
-  bool ranges;     /* there is one function, for ranges, and the rest is not planned */
-  const bool *one; /* then, of every parameter: a descriptor of one segment, or strides that are
-                      all 1 */
+  const bool *one; /* of every parameter: a descriptor of one segment, or strides that are all 1 */
   struct kernel_range_plan range;
-  struct fused_schedule schedule;
-  bool flat; /* all INDEXes and gathers by data are of one segment */
-  /* Gathers that need bounds (tile.h): those between the same descriptors have the same number.
-   */
-  uint32_t bounds_count;
-  uint32_t *bounds; /* of every node; SUPEROP_NONE: it needs none */
 };
 
-/* Fills in the plan, in the arena. flat: all INDEXes, and all segments that gathers read, are
- * one segment. False if there is nothing to compile, or more than 255 stages. */
-bool fused_functions_plan(struct arena *, const struct superop *, bool flat,
+/* Plans them, in the arena; false if there is no function, or it would not compute anything. */
+bool fused_functions_plan(struct arena *, const struct superop *, const bool *one,
                           struct fused_functions *);
-/* Plans the function for ranges; false if there is none, or it does not compute anything. */
-bool fused_ranges_plan(struct arena *, const struct superop *, const bool *one,
-                       struct fused_functions *);
-/* Whether `flat` makes a difference; the parameter that is a descriptor which then has one
- * segment, of a node: SUPEROP_NONE: there is none. */
-bool fused_functions_differ(const struct superop *);
-uint32_t fused_flat_operand(const struct superop *, uint32_t node);
 /* Why they do not execute all of it: the nodes that the plan leaves to kernels of the library,
  * or why there are no functions, on one line in the arena. "": they do. *compiled: whether
  * there are any. */
-const char *fused_functions_leave(struct arena *, const struct superop *, bool flat,
-                                  bool *compiled);
+const char *fused_functions_leave(struct arena *, const struct superop *, bool *compiled);
 
-/* ---- the functions of stages ---- */
+/* ---- the functions ---- */
 
-/* Writes the beginning of every file with functions for blocks: includes, the structs of
- * tile.h, the macros of the expressions, the elementary functions. */
-void fused_emit_block_prelude(struct widths, FILE *);
-
-/* Writes the function of one stage,
- *
- *     void NAME(uint64_t n, const void *const *in, void *const *out, uint64_t *fault,
- *               const struct tile_ahead *ahead)
- *
- * which computes all maps of the stage for n positions in one loop. in[v] and out[v] are
- * indexed by value number: in[v] has n elements of a value that the stage reads and does not
- * compute; out[v] gets n elements of every value of the stage that is `written`. Other entries
- * are not read. in[v] of the result of a gather of this stage is a struct fused_gathered, of an
- * INDEX a struct fused_progression that begins with the first of the n positions. DIST of a
- * CONST is a constant of the function. No array may overlap an output. fault[k] of every
- * checked node k of the stage becomes the first position whose element is at fault, of an
- * ASSERT the first whose flag is false, or UINT64_MAX; elements at fault are 0. The values that
- * an ASSERT would report are not read. BOOL elements are bytes. Unless `ahead` is NULL, what
- * it says is prefetched meanwhile. */
-void fused_emit_block(const struct fused_functions *, struct widths, uint32_t stage,
-                      const char *name, FILE *);
+/* Writes the beginning of every file with functions: includes, the macros of the expressions,
+ * the elementary functions. */
+void fused_emit_prelude(struct widths, FILE *);
 
 /* Writes the functions of the combination whose first node is `first`, in the tree that keeps
  * order (trees.h). x, out ... have an array for each column; a segment has at most 1024
@@ -107,24 +68,8 @@ void fused_emit_combination(const struct superop *, uint32_t first, struct width
 
 /* ---- all functions of a superoperator, and files of them ---- */
 
-/* Whether the function of a tile has an entry of a node in its struct tile: it executes it
- * outside stages, or it is a gather or INDEX of a stage. A constant is only spread where a
- * buffer of it is read. */
-bool fused_tile_walks(const struct fused_functions *, uint32_t node);
-
-/* Writes the function
- *
- *     void NAME(struct tile *, uint64_t first, uint64_t n)
- *
- * of tile.h, which executes all nodes but reductions, scans, scatters and what reads
- * results of packs: spreads, progressions and gathers are filled into buffers, stages executed
- * by BLOCK0, BLOCK1 ... (`block` followed by the number). */
-void fused_emit_tile(const struct fused_functions *, struct widths, const char *name,
-                     const char *block, FILE *);
-
-/* Writes the prelude and the functions `tile`, `combineN_apply` and so on of each combination
- * that begins with node N; and `blockS` of each stage S, which `tile`
- * calls; or `range`. */
+/* Writes the prelude, and the functions `range`, and `combineN_apply` and so on of each
+ * combination that begins with node N. */
 void fused_emit_functions(struct arena *, const struct fused_functions *, struct widths,
                           FILE *);
 /* Writes the functions without the prelude, with names that begin with `prefix`, so that a file

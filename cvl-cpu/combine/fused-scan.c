@@ -18,13 +18,13 @@ static struct order_columns combine_item_in(struct item_room *room) {
 
 /* Returns where the totals of a range's tiles are. They are later replaced by what precedes
  * each tile; one more item follows, which is what precedes the next tile of the segment. */
-static struct order_columns fused_scan_tiles_of(const struct fused_worker *w, uint32_t i,
+static struct order_columns fused_scan_tiles_of(const struct combine_worker *w, uint32_t i,
                                                 int number) {
   return combine_item(&w->k->combinations[i], &w->tiles[i],
                       (uint64_t)number * combine_scan_items(w->k));
 }
 
-static bool is_scan(const struct fused_worker *w, uint32_t i) {
+static bool is_scan(const struct combine_worker *w, uint32_t i) {
   return w->k->combinations[i].role == ROLE_COMBINE_SCAN;
 }
 
@@ -33,7 +33,7 @@ static bool fused_scan_is_given(const struct fused_combination *c) {
   return c->given.at[0] != NULL;
 }
 
-void fused_combine_totals(struct fused_worker *w, const struct segment_range *range,
+void fused_combine_totals(struct combine_worker *w, const struct segment_range *range,
                           int number) {
   for (uint32_t i = 0; i < w->k->combination_count; i++) {
     const struct order_columns tiles = fused_scan_tiles_of(w, i, number);
@@ -49,7 +49,7 @@ void fused_combine_totals(struct fused_worker *w, const struct segment_range *ra
 
 /* Sets item i to the combination of everything before the next tile. Writes nothing if that
  * tile is the first. */
-static void put_before(const struct fused_worker *w, uint32_t number,
+static void put_before(const struct combine_worker *w, uint32_t number,
                        const struct order_columns *tiles, uint64_t i) {
   const struct fused_combination *c = &w->k->combinations[number];
   const struct order_columns to = combine_item(c, tiles, i);
@@ -64,7 +64,7 @@ static void take_given(const struct fused_combination *c, const struct segment_r
     memcpy(tiles->at[j], from.at[j], (whole + 1) * c->bytes[j]);
 }
 
-static void fused_scan_advance(const struct fused_worker *w, uint32_t i,
+static void fused_scan_advance(const struct combine_worker *w, uint32_t i,
                                const struct segment_range *range,
                                const struct order_columns *tiles) {
   const struct fused_combination *c = &w->k->combinations[i];
@@ -80,7 +80,7 @@ static void fused_scan_advance(const struct fused_worker *w, uint32_t i,
   put_before(w, i, tiles, whole);
 }
 
-void fused_combine_advance(struct fused_worker *w, const struct segment_range *range,
+void fused_combine_advance(struct combine_worker *w, const struct segment_range *range,
                            int number) {
   if (range->begin == range->end) return;
   for (uint32_t i = 0; i < w->k->combination_count; i++) {
@@ -96,7 +96,7 @@ void fused_combine_advance(struct fused_worker *w, const struct segment_range *r
 
 /* Scans the tile at position p. `before` is the item that precedes the tile, or NULL. `after`
  * is the item that precedes the next tile; only a whole tile needs it. */
-static void scan_tile(struct fused_worker *w, uint32_t i, uint64_t p, uint64_t n,
+static void scan_tile(struct combine_worker *w, uint32_t i, uint64_t p, uint64_t n,
                       const struct order_columns *before, const struct order_columns *after) {
   const struct fused_combination *c = &w->k->combinations[i];
   const uint64_t offsets[] = {0, n};
@@ -108,7 +108,7 @@ static void scan_tile(struct fused_worker *w, uint32_t i, uint64_t p, uint64_t n
   }
 }
 
-void fused_combine_write(struct fused_worker *w, const struct segment_range *range,
+void fused_combine_write(struct combine_worker *w, const struct segment_range *range,
                          uint64_t segment, int number) {
   for (uint32_t i = 0; i < w->k->combination_count && range->begin < range->end; i++) {
     const struct order_columns tiles = fused_scan_tiles_of(w, i, number);
@@ -126,7 +126,7 @@ void fused_combine_write(struct fused_worker *w, const struct segment_range *ran
 }
 
 /* Scans a whole segment that is longer than a tile. */
-static void scan_segment(struct fused_worker *w, uint32_t i, uint64_t low, uint64_t high) {
+static void scan_segment(struct combine_worker *w, uint32_t i, uint64_t low, uint64_t high) {
   const struct fused_combination *c = &w->k->combinations[i];
   const struct order_function *f = &w->functions[i].call;
   struct item_room rooms[3];
@@ -150,7 +150,7 @@ static void scan_segment(struct fused_worker *w, uint32_t i, uint64_t low, uint6
 }
 
 /* Scans the only segment, which continues one that began elsewhere. */
-static void scan_given(struct fused_worker *w, uint32_t i, uint64_t n) {
+static void scan_given(struct combine_worker *w, uint32_t i, uint64_t n) {
   const struct fused_combination *c = &w->k->combinations[i];
   for (uint64_t p = 0; p < n; p += ORDER_TILE) {
     const struct order_columns before = combine_item(c, &c->given, p / ORDER_TILE),
@@ -160,7 +160,7 @@ static void scan_given(struct fused_worker *w, uint32_t i, uint64_t n) {
 }
 
 /* Scans `many` whole segments that together fit a tile. The first begins at position p. */
-static void scan_group(struct fused_worker *w, uint32_t i, uint64_t p, const uint64_t *offsets,
+static void scan_group(struct combine_worker *w, uint32_t i, uint64_t p, const uint64_t *offsets,
                        uint64_t many) {
   const struct fused_combination *c = &w->k->combinations[i];
   const struct order_columns x = combine_columns(w, c, p), out = combine_item(c, &c->out, p);
@@ -177,7 +177,7 @@ static void put_identities(const struct fused_combination *c, uint64_t first, ui
   }
 }
 
-void fused_combine_scan(struct fused_worker *w, uint64_t first, uint64_t last) {
+void fused_combine_scan(struct combine_worker *w, uint64_t first, uint64_t last) {
   const struct segments *s = &w->k->run.segments;
   uint64_t offsets[ORDER_TILE + 1];
   while (first < last && w->k->scans_by) {

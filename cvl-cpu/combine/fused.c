@@ -86,7 +86,9 @@ void fused_combine_plan(struct cvl_kernel *k) {
   for (uint32_t n = 0; n < k->op->node_count; n++) {
     if (k->op->nodes[n].role != ROLE_COLUMN) continue;
     struct fused_combination *c = &k->combinations[k->combination_count++];
+    c->first_column = k->column_count;
     fused_describe(k, c, n);
+    k->column_count += c->columns;
     n = c->at.ends;
   }
 }
@@ -155,21 +157,21 @@ struct fused_function combine_function(const struct cvl_kernel *k,
                                        const struct fused_combination *c, char *buffers) {
   struct fused_function f = {{.columns = c->columns, .apply = fused_apply}, k, c, buffers};
   memcpy(f.call.bytes, c->bytes, sizeof c->bytes);
-  if (k->run.runs_compiled)
+  if (k->run.by_ranges)
     f.call.compiled = fused_compiled_combination(k->compiled, c->at.first);
   return f;
 }
 
 /* ---- memory ---- */
 
-static uint64_t tile_totals_at(uint64_t p) {
-  return p / ORDER_TILE + p / FUSED_WHOLE * ORDER_ROOTS;
+static uint64_t tile_totals_at(const struct cvl_kernel *k, uint64_t p) {
+  return p / ORDER_TILE + p / k->run.whole * ORDER_ROOTS;
 }
 
 /* Returns how many items a worker's memory holds. A reduction needs the roots of a segment that
  * is not long, a scan the tiles of two ranges. */
 static uint64_t items_of(const struct cvl_kernel *k, const struct fused_combination *c) {
-  if (c->role == ROLE_COMBINE_REDUCE) return FUSED_WHOLE / ORDER_TILE + ORDER_ROOTS;
+  if (c->role == ROLE_COMBINE_REDUCE) return k->run.whole / ORDER_TILE + ORDER_ROOTS;
   return 2 * combine_scan_items(k) + ORDER_ROOTS;
 }
 
@@ -187,7 +189,7 @@ size_t fused_combine_worker_bytes(const struct cvl_kernel *k) {
   return k->combination_count == 0 ? 0 : bytes + scratch;
 }
 
-void fused_combine_set_up(struct fused_worker *w, char *memory) {
+void fused_combine_set_up(struct combine_worker *w, char *memory) {
   const struct cvl_kernel *k = w->k;
   const size_t count = k->combination_count;
   if (count == 0) return;
@@ -209,7 +211,7 @@ void fused_combine_set_up(struct fused_worker *w, char *memory) {
 }
 
 static uint64_t shared_items(const struct cvl_kernel *k) {
-  return k->run.n > FUSED_WHOLE ? tile_totals_at(k->run.n) + ORDER_ROOTS + 1 : 0;
+  return k->run.n > k->run.whole ? tile_totals_at(k, k->run.n) + ORDER_ROOTS + 1 : 0;
 }
 
 size_t fused_combine_common_bytes(const struct cvl_kernel *k) {
@@ -249,10 +251,15 @@ static void drop_uniform(struct cvl_kernel *k, struct fused_combination *c) {
   }
 }
 
+void fused_combine_drop_uniform(struct cvl_kernel *k) {
+  for (uint32_t i = 0; i < k->combination_count; i++) {
+    if (k->combinations[i].role == ROLE_COMBINE_SCATTER) drop_uniform(k, &k->combinations[i]);
+  }
+}
+
 void fused_combine_bind(struct cvl_kernel *k, const struct cvl_value *operands) {
   for (uint32_t i = 0; i < k->combination_count; i++) {
     struct fused_combination *c = &k->combinations[i];
-    if (c->role == ROLE_COMBINE_SCATTER) drop_uniform(k, c);
     if (c->role == ROLE_COMBINE_SCATTER || c->inclusive) continue;
     for (uint32_t j = 0; j < c->columns; j++) {
       const uint32_t value = k->op->nodes[c->at.ends + j].operands[COMBINE_IDENTITY];
@@ -284,7 +291,7 @@ bool fused_combine_results(struct cvl_kernel *k) {
 
 /* ---- reductions ---- */
 
-void fused_combine_group(struct fused_worker *w, uint64_t k, uint64_t many, uint64_t p,
+void fused_combine_group(struct combine_worker *w, uint64_t k, uint64_t many, uint64_t p,
                          uint64_t n, const uint64_t *offsets) {
   uint64_t equal[FUSED_TILE + 1];
   const bool some_empty = offsets != NULL || n == 0;
@@ -302,19 +309,19 @@ void fused_combine_group(struct fused_worker *w, uint64_t k, uint64_t many, uint
   }
 }
 
-void fused_combine_begin(struct fused_worker *w) {
+void fused_combine_begin(struct combine_worker *w) {
   for (uint32_t i = 0; i < w->k->combination_count; i++) w->roots[i] = w->tiles[i];
 }
 
-void fused_combine_begin_long(struct fused_worker *w, uint64_t start, uint64_t tiles_before) {
+void fused_combine_begin_long(struct combine_worker *w, uint64_t start, uint64_t tiles_before) {
   for (uint32_t i = 0; i < w->k->combination_count; i++) {
     const struct fused_combination *c = &w->k->combinations[i];
     if (c->role == ROLE_COMBINE_REDUCE)
-      w->roots[i] = combine_item(c, &c->totals, tile_totals_at(start) + tiles_before);
+      w->roots[i] = combine_item(c, &c->totals, tile_totals_at(w->k, start) + tiles_before);
   }
 }
 
-void fused_combine_tile(struct fused_worker *w, uint64_t p, uint64_t n, uint64_t tile) {
+void fused_combine_tile(struct combine_worker *w, uint64_t p, uint64_t n, uint64_t tile) {
   for (uint32_t i = 0; i < w->k->combination_count; i++) {
     const struct fused_combination *c = &w->k->combinations[i];
     if (c->role != ROLE_COMBINE_REDUCE) continue;
@@ -324,7 +331,7 @@ void fused_combine_tile(struct fused_worker *w, uint64_t p, uint64_t n, uint64_t
   }
 }
 
-static void total(const struct fused_worker *w, uint32_t i, const struct order_columns *roots,
+static void total(const struct combine_worker *w, uint32_t i, const struct order_columns *roots,
                   uint64_t k, uint64_t n) {
   const struct fused_combination *c = &w->k->combinations[i];
   const struct order_columns out = combine_item(c, &c->out, k);
@@ -332,22 +339,22 @@ static void total(const struct fused_worker *w, uint32_t i, const struct order_c
               (unsigned)__builtin_popcountll(n % ORDER_TILE), &out, w->order_scratch);
 }
 
-void fused_combine_end(struct fused_worker *w, uint64_t k, uint64_t n) {
+void fused_combine_end(struct combine_worker *w, uint64_t k, uint64_t n) {
   for (uint32_t i = 0; i < w->k->combination_count; i++) {
     if (w->k->combinations[i].role == ROLE_COMBINE_REDUCE) total(w, i, &w->roots[i], k, n);
   }
 }
 
-void fused_combine_finish(struct cvl_kernel *k) {
-  const struct fused_worker *w = (const struct fused_worker *)(void *)k->run.workers;
-  for (uint64_t window = 0; k->combines && window <= k->run.n / FUSED_WHOLE; window++) {
+void fused_combine_finish(const struct combine_worker *w) {
+  const struct cvl_kernel *k = w->k;
+  for (uint64_t window = 0; k->combines && window <= k->run.n / k->run.whole; window++) {
     if (k->run.long_segments[window] == 0) continue;
     const uint64_t s = k->run.long_segments[window] - 1,
                    start = segment_start(&k->run.segments, s);
     for (uint32_t i = 0; i < k->combination_count; i++) {
       const struct fused_combination *c = &k->combinations[i];
       if (c->role != ROLE_COMBINE_REDUCE) continue;
-      const struct order_columns roots = combine_item(c, &c->totals, tile_totals_at(start));
+      const struct order_columns roots = combine_item(c, &c->totals, tile_totals_at(k, start));
       total(w, i, &roots, s, segment_start(&k->run.segments, s + 1) - start);
     }
   }

@@ -22,10 +22,13 @@ struct fused_function combine_function(const struct cvl_kernel *,
                                        const struct fused_combination *, char *buffers);
 
 /* Returns the columns of a tile or chunk, from position p on. */
-static inline struct order_columns
-combine_columns(const struct fused_worker *w, const struct fused_combination *c, uint64_t p) {
+static inline struct order_columns combine_columns(const struct combine_worker *w,
+                                                   const struct fused_combination *c,
+                                                   uint64_t p) {
   struct order_columns x = {{NULL}};
-  for (uint32_t j = 0; j < c->columns; j++) x.at[j] = fused_at(w, c->column[j], p);
+  for (uint32_t j = 0; j < c->columns; j++)
+    x.at[j] = w->steps ? fused_at(w->steps, c->column[j], p)
+                       : w->columns[c->first_column + j] + (p - w->origin) * c->bytes[j];
   return x;
 }
 

@@ -110,7 +110,7 @@ static void write_source(const struct compile_cache *c, const struct compilation
   bool common = false;
   for (const struct compiled_code *code = c->codes; code; code = code->next) {
     if (code->compilation != x) continue;
-    if (!common && !code->alone) fused_emit_block_prelude(c->widths, out);
+    if (!common && !code->alone) fused_emit_prelude(c->widths, out);
     common = true;
     if (code->alone) fprintf(out, "#define RAVEL_ENTRY(name) %s##name\n", code->prefix);
     fprintf(out, "\nconst char %s[] = \"%s\";\n", code->prefix, code->name);

@@ -200,7 +200,7 @@ static void affine_gather_choose(struct cvl_kernel *k) {
   k->run.has_affine_runs = k->run.by_columns = false;
   k->run.affine_gather_count = k->run.affine_value_count = 0;
   k->run.strip = k->usual_strip;
-  if (k->analysed_count == 0 || k->run.n < 2 * RUN_LEAST || k->run.runs_compiled) return;
+  if (k->analysed_count == 0 || k->run.n < 2 * RUN_LEAST) return;
   k->run.has_affine_runs = find_affine(k, false) > 0;
   k->run.by_columns = !k->run.has_affine_runs && find_affine(k, true) > 0 &&
                       row_length(k) == k->run.segments.equal && fused_columns_suit(k);

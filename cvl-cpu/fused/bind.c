@@ -39,8 +39,8 @@ static void make_uniform(struct fused_value *v, const void *one) {
   v->run.one = one;
 }
 
-static void in_buffer(const struct cvl_kernel *k, struct fused_value *v) {
-  v->run.storage = fused_buffer(k, v);
+static void in_buffer(struct fused_value *v) {
+  v->run.storage = v->buffer;
   v->run.step = v->bytes;
 }
 
@@ -55,7 +55,7 @@ static void bind_spread(struct cvl_kernel *k, const struct superop_node *node,
     v->run.start = (uint64_t)int_element(p->run.values, 0, v->bytes);
     v->run.stride = 0;
   }
-  if (p->run.near.count == 1 && fused_buffer(k, v) == IN_STRIP) {
+  if (p->run.near.count == 1 && v->buffer == IN_STRIP) {
     make_uniform(v, p->run.values);
     v->run.base = p->repeated; /* or, for now, NULL */
   } else if (!p->run.near.offsets && p->run.near.equal == 1) {
@@ -87,7 +87,7 @@ static void bind_map(struct cvl_kernel *k, const struct superop_node *node,
   const struct fused_value *b = &k->values[node->operands[node->operand_count - 1]];
   struct fused_value *v = &k->values[node->result];
   p->run.action = ACT_MAP;
-  bool same = v->buffer == IN_STRIP && !k->run.runs_compiled;
+  bool same = v->buffer == IN_STRIP;
   for (unsigned i = 0; i < node->operand_count; i++) {
     same &= k->values[node->operands[i]].run.storage == UNIFORM;
   }
@@ -143,10 +143,6 @@ static void bind_gather(struct cvl_kernel *k, uint32_t n, const struct cvl_value
   }
   p->run.far = value_segments(&operands[node->operands[node->operand_count - 2]]);
   p->run.near = value_segments(&operands[node->operands[node->operand_count - 1]]);
-  if (k->run.runs_compiled && fused_compiled_does(k->compiled, n)) {
-    p->run.action = ACT_COMPILED;
-    return;
-  }
   p->run.action = ACT_GATHER;
   p->run.bound = k->values[node->operands[1]].run.below;
   const char *first = contiguous(k, p, &k->values[node->operands[1]], v->bytes);
@@ -163,7 +159,7 @@ static void bind_gather(struct cvl_kernel *k, uint32_t n, const struct cvl_value
  * enough. */
 static void bind_assert(struct cvl_kernel *k, struct fused_node *p) {
   p->run.action = ACT_ASSERT;
-  if (k->run.runs_compiled || p->index == SUPEROP_NONE) return;
+  if (p->index == SUPEROP_NONE) return;
   const struct fused_value *least = &k->values[p->least], *limit = &k->values[p->limit];
   if (!least->run.is_affine || least->run.stride != 0 || !limit->run.is_affine ||
       limit->run.stride != 0)
@@ -213,25 +209,20 @@ static void find_live_steps(struct cvl_kernel *k) {
         k->run.live_steps[--live] = n;
         continue;
       }
-      if (!k->run.runs_compiled || flags->read_by_blocks) flags->run.needed = true;
-      if (!k->run.runs_compiled)
-        k->run.live_steps[--live] = n; /* else blocks check the flags */
+      flags->run.needed = true;
+      k->run.live_steps[--live] = n;
       continue;
     }
     struct fused_value *v = &k->values[node->result];
-    const bool compiled = k->run.runs_compiled && fused_compiled_does(k->compiled, n);
-    if (node->checked || (k->run.runs_compiled && node->role == ROLE_MAP) || compiled)
-      v->run.needed = true;
+    if (node->checked) v->run.needed = true;
     if (!v->run.needed || k->nodes[n].run.action == ACT_NONE) continue;
     for (unsigned j = 0; j < node->operand_count; j++) {
       struct fused_value *from = &k->values[node->operands[j]];
       if (j == 1 && k->nodes[n].run.action == ACT_GATHER_RUNS)
         continue; /* not written for it */
-      const bool in_blocks = k->run.runs_compiled && (node->role == ROLE_MAP || compiled);
-      if (!in_blocks || from->read_by_blocks) from->run.needed = true;
+      from->run.needed = true;
     }
     if (v->run.storage == UNIFORM) continue;
-    if (compiled) continue;
     k->run.live_steps[--live] = n;
   }
   k->run.live_from = live;
@@ -253,7 +244,7 @@ void fused_bind(struct cvl_kernel *k, const struct cvl_value *operands) {
       if (op->kinds[i] != SUPEROP_SEGDES && op->uses[i])
         bind_in_memory(v, value_data(&operands[i]));
     } else {
-      in_buffer(k, v);
+      in_buffer(v);
     }
   }
   for (uint32_t n = 0; n < op->node_count; n++) {
@@ -287,6 +278,7 @@ void fused_bind(struct cvl_kernel *k, const struct cvl_value *operands) {
     }
   }
   if (k->has_runs) bind_find_runs(k, operands);
+  fused_combine_drop_uniform(k);
   fused_combine_bind(k, operands);
   find_live_steps(k);
   fused_affine_bind(k);

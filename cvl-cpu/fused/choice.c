@@ -5,6 +5,7 @@
 
 #include "cvl-cpu/compile/compile.h"
 #include "cvl-cpu/fused/compiled.h"
+#include "cvl-cpu/fused/ranges.h"
 
 /* Writing the text of a superoperator and looking it up takes most of a millisecond: it pays
  * sooner where others of the program were found. Compiling it takes some tenths of a second, on
@@ -64,15 +65,13 @@ static void begin_trial(struct fused_choice *choice) {
   choice->evaluated = choice->compiled = (struct fused_trial){0};
 }
 
-/* Functions for ranges are compiled for what has been one segment, or strides of 1, in all
- * runs, and those for tiles of one segment only for such runs. They are of no use once a run
- * has others. */
+/* Functions are compiled for what has been one segment, or strides of 1, in all runs. They are
+ * of no use once a run has others. */
 static void drop_unsuited(struct cvl_kernel *k) {
-  k->general |= !k->run.flat;
   for (uint32_t p = 0; p < k->op->param_count; p++)
     k->one[p] = k->run.one[p] && (k->one[p] || !k->found_one);
   k->found_one = true;
-  if (!k->compiled || fused_compiled_suits(k->compiled)) return;
+  if (!k->compiled || fused_ranges_suit(k)) return;
   fused_compiled_free(k->compiled);
   k->compiled = NULL;
   k->choice = (struct fused_choice){.evaluated = k->choice.evaluated};
@@ -82,18 +81,24 @@ void fused_choice_begin(struct cvl_kernel *k) {
   const struct compile_cache *cache = k->c->compile_cache;
   struct fused_choice *choice = &k->choice;
   if (!cache || compile_when_it_pays(cache) || choice->stage != CHOICE_WATCHED) return;
-  k->compiled = fused_compiled_new(k, !k->general);
+  k->compiled = fused_compiled_new(k);
   choice->stage = CHOICE_MISSING;
   choice->unasked = !k->compiled || fused_compiled_unasked(k->compiled);
 }
 
+static bool has_one_segment(const struct cvl_kernel *k) {
+  for (uint32_t p = 0; p < k->op->param_count; p++) {
+    if (k->op->kinds[p] == SUPEROP_SEGDES && !k->run.one[p]) return false;
+  }
+  return true;
+}
+
 /* At the first run. Where that has one segment, other superoperators probably have, too: their
- * functions are compiled together with these, as those that suit any segments are from the
- * beginning. */
+ * functions are compiled together with these. */
 static void begin_first(struct cvl_kernel *k) {
   if (compile_when_it_pays(k->c->compile_cache)) return;
   fused_choice_begin(k);
-  if (!k->run.flat) return;
+  if (!has_one_segment(k)) return;
   for (struct cvl_kernel *other = k->c->prepared; other; other = other->next) {
     if (!other->op->copies) fused_choice_begin(other);
   }
@@ -114,7 +119,7 @@ bool fused_choose(struct cvl_kernel *k) {
   struct fused_choice *choice = &k->choice;
   const double spent = choice->evaluated.seconds;
   if (choice->stage == CHOICE_WATCHED && look_up_pays(k)) {
-    k->compiled = fused_compiled_new(k, !k->general);
+    k->compiled = fused_compiled_new(k);
     choice->stage = CHOICE_MISSING;
     if (!k->compiled) {
       choice_settle(choice, false, INFINITY);

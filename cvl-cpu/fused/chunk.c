@@ -15,7 +15,6 @@
 #include "cvl-cpu/fused/columns.h"
 #include "cvl-cpu/fused/compiled.h"
 #include "cvl-cpu/fused/strip.h"
-#include "cvl-cpu/fused/tile.h"
 #include "cvl-cpu/fused/worker.h"
 #include "cvl-cpu/kernels/kernels.h"
 #include "cvl-cpu/operations/scan-ranges.h"
@@ -34,20 +33,18 @@ static bool tile(struct fused_worker *w, uint64_t first, uint64_t n) {
   const uint64_t strip = w->k->run.strip;
   bool good = no_fault(w->k);
   w->origin[IN_TILE] = first;
-  if (w->k->run.runs_compiled) return fused_tile(w, first, n) && good;
   for (uint64_t i = 0; i < n; i += strip) {
     good &= fused_strip(w, first + i, n - i < strip ? n - i : strip);
   }
   return good;
 }
 
-/* Packs a tile: appends the flagged elements to those that the chunk has kept so far. Compiled
- * functions have done so. */
+/* Packs a tile: appends the flagged elements to those that the chunk has kept so far. */
 static void pack_tile(struct fused_worker *w, uint64_t first, uint64_t n) {
   const struct cvl_kernel *k = w->k;
   const struct move_kernels *move = k->c->kernels->move;
   uint64_t masks[FUSED_TILE / 64];
-  for (uint32_t i = 0; i < k->pack_count && !k->run.runs_compiled; i++) {
+  for (uint32_t i = 0; i < k->pack_count; i++) {
     const struct fused_pack *p = &k->packs[i];
     if (i == 0 || p->flags != k->packs[i - 1].flags) {
       move->masks(n, (const uint8_t *)fused_at(w, p->flags, first), masks);
@@ -81,7 +78,7 @@ static void group(struct fused_worker *w, uint64_t k, uint64_t many, uint64_t p,
       r->row->equal(x, n / many, many, out);
     }
   }
-  fused_combine_group(w, k, many, p, n, offsets);
+  fused_combine_group(&w->combining, k, many, p, n, offsets);
   pack_tile(w, p, n);
 }
 
@@ -97,7 +94,7 @@ static void chunk_blocks(struct fused_worker *w, uint64_t low, uint64_t high,
       const struct fused_reduction *r = &w->k->reductions[i];
       r->row->blocks(fused_at(w, r->v, p), n, totals[i] + block * r->v->bytes);
     }
-    fused_combine_tile(w, p, n, block);
+    fused_combine_tile(&w->combining, p, n, block);
     pack_tile(w, p, n);
   }
 }
@@ -115,7 +112,7 @@ static void long_segment(struct fused_worker *w, uint64_t k, uint64_t low, uint6
     const struct fused_reduction *r = &kernel->reductions[i];
     w->totals[i] = r->totals + before * r->v->bytes;
   }
-  fused_combine_begin_long(w, start, (low - start) / CVL_REDUCE_BLOCK);
+  fused_combine_begin_long(&w->combining, start, (low - start) / CVL_REDUCE_BLOCK);
   chunk_blocks(w, low, high, w->totals);
 }
 
@@ -128,7 +125,7 @@ static void segment_in_blocks(struct fused_worker *w, uint64_t k, uint64_t low, 
   for (uint32_t i = 0; i < w->k->reduction_count; i++) {
     w->totals[i] = w->block_totals + i * BLOCKS_OF_WHOLE * sizeof(uint64_t);
   }
-  fused_combine_begin(w);
+  fused_combine_begin(&w->combining);
   chunk_blocks(w, low, high, w->totals);
   for (uint32_t i = 0; i < w->k->reduction_count; i++) {
     const struct fused_reduction *r = &w->k->reductions[i];
@@ -136,7 +133,7 @@ static void segment_in_blocks(struct fused_worker *w, uint64_t k, uint64_t low, 
     r->row->blocks(totals, units_of(high - low, CVL_REDUCE_BLOCK), totals);
     memcpy(r->out + k * r->v->bytes, totals, r->v->bytes);
   }
-  fused_combine_end(w, k, high - low);
+  fused_combine_end(&w->combining, k, high - low);
 }
 
 /* Evaluates segments first <= k < last of equal lengths. */
@@ -263,10 +260,7 @@ static void cpu_chunk_begin(struct fused_worker *w, uint64_t position, uint64_t 
   const struct cvl_kernel *k = w->k;
   w->origin[IN_CHUNK] = position;
   w->skipping = false;
-  if (k->run.runs_compiled)
-    fused_tile_begin(w, position);
-  else if (position < k->run.n)
-    fused_walks_at(w, position);
+  if (position < k->run.n) fused_walks_at(w, position);
   for (uint32_t i = 0; i < k->pack_count; i++) {
     w->kept[i] = 0;
     w->ranks[i] = walk_from(&k->run.segments, (struct path_coordinate){segment, position});
@@ -303,8 +297,8 @@ void fused_chunk(void *kernel, uint64_t first, uint64_t last, unsigned worker) {
     bool good = no_fault(k);
     if (good) chunk_find_totals(w, &in, 0);
     if (good) chunk_find_totals(w, &out, 1);
-    if (good) fused_combine_totals(w, &in, 0);
-    if (good) fused_combine_totals(w, &out, 1);
+    if (good) fused_combine_totals(&w->combining, &in, 0);
+    if (good) fused_combine_totals(&w->combining, &out, 1);
     const uint64_t chunk = first / k->run.grain;
     await_turn(&k->run.turn, chunk);
     /* An earlier chunk may have failed while this one waited. It has then not advanced the
@@ -312,8 +306,8 @@ void fused_chunk(void *kernel, uint64_t first, uint64_t last, unsigned worker) {
     good = no_fault(k);
     if (good) use_states(w, &in, 0);
     if (good) use_states(w, &out, 1);
-    if (good) fused_combine_advance(w, &in, 0);
-    if (good) fused_combine_advance(w, &out, 1);
+    if (good) fused_combine_advance(&w->combining, &in, 0);
+    if (good) fused_combine_advance(&w->combining, &out, 1);
     for (uint32_t i = 0; i < k->pack_count; i++) {
       base[i] = k->packs[i].kept;
       k->packs[i].kept += w->kept[i];
@@ -323,9 +317,9 @@ void fused_chunk(void *kernel, uint64_t first, uint64_t last, unsigned worker) {
       write_range(w, &in, 0);
       chunk_scan_segments(w, from.segment, whole);
       write_range(w, &out, 1);
-      fused_combine_write(w, &in, from.segment - 1, 0);
-      fused_combine_scan(w, from.segment, whole);
-      fused_combine_write(w, &out, whole, 1);
+      fused_combine_write(&w->combining, &in, from.segment - 1, 0);
+      fused_combine_scan(&w->combining, from.segment, whole);
+      fused_combine_write(&w->combining, &out, whole, 1);
       write_packs(w, base, from.segment, to.segment);
     }
   }

@@ -52,7 +52,7 @@ static bool columns_suits(const struct cvl_kernel *k, uint32_t n) {
 
 bool fused_columns_suit(const struct cvl_kernel *k) {
   const struct segments *s = &k->run.segments;
-  if (k->run.runs_compiled || k->reduction_count == 0 || fused_hands_on(k) || k->combines ||
+  if (k->reduction_count == 0 || fused_hands_on(k) || k->combines ||
       s->offsets || s->equal < 2 || s->equal > CVL_REDUCE_BLOCK ||
       s->count < tuned(k->c, COLUMN_ROWS))
     return false;

@@ -1,6 +1,5 @@
-/* compiled.h - a superoperator as compiled functions (fused-kernels/emit.h): one executes
- * tiles, all maps of a stage in one loop whose intermediate values stay in registers. Private
- * to this folder.
+/* compiled.h - a superoperator as compiled functions (fused-kernels/emit.h). Private to this
+ * folder.
  */
 #ifndef RAVEL_CPU_FUSED_COMPILED_H
 #define RAVEL_CPU_FUSED_COMPILED_H
@@ -9,14 +8,11 @@
 #include "fused-kernels/emit.h"
 
 struct fused_compiled;
-/* Returns NULL if there is no cache, nothing to compile, or no memory. Sets compiled_slot of
- * the values. */
-struct fused_compiled *fused_compiled_new(struct cvl_kernel *, bool flat);
+/* Returns functions for what k->one says; NULL if there is no cache, nothing to compile, or no
+ * memory. */
+struct fused_compiled *fused_compiled_new(struct cvl_kernel *);
 /* Returns the functions for a copy of their kernel. */
 struct fused_compiled *fused_compiled_copy(struct cvl_kernel *, const struct fused_compiled *);
-/* Whether the functions suit the segments of this run: those made for one segment (flat, as
- * emit.h says) suit no others, and those for ranges what ranges.h says. */
-bool fused_compiled_suits(const struct fused_compiled *);
 void fused_compiled_free(struct fused_compiled *);
 /* Whether the functions have been compiled, of which _cached only looks and _ready starts the
  * compiler or waits for it, as compiled_ready does; whether compiling them has failed; as
@@ -29,20 +25,11 @@ bool fused_compiled_unasked(const struct fused_compiled *);
  */
 bool fused_compiled_owed(const struct fused_compiled *);
 void fused_compiled_spent(struct fused_compiled *, double seconds);
-/* Whether the function of a stage computes a node. */
-bool fused_compiled_does(const struct fused_compiled *, uint32_t node);
-/* The plan; the function of ranges, or of tiles, once it is ready. */
+/* The plan; the function of ranges, once it is ready. */
 const struct fused_functions *fused_compiled_functions(const struct fused_compiled *);
 kernel_range_function *fused_compiled_range(const struct fused_compiled *);
-tile_function *fused_compiled_tile(const struct fused_compiled *);
-/* The values whose elements the function of tiles may touch, and the nodes that have an entry
- * in its struct tile. */
-const uint32_t *fused_compiled_touched(const struct fused_compiled *, uint32_t *count);
-const uint32_t *fused_compiled_walking(const struct fused_compiled *, uint32_t *count);
 /* The functions of the combination that begins with a node. */
 const struct order_compiled *fused_compiled_combination(const struct fused_compiled *,
                                                         uint32_t node);
-/* The number of strip buffers that the functions need. */
-uint32_t fused_compiled_slots(const struct fused_compiled *);
 
 #endif

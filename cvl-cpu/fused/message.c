@@ -106,7 +106,7 @@ static void message_compute(struct message *m, uint32_t number) {
 }
 
 /* Computes the wanted values of nodes before `end`. Parameters that runs may overwrite are kept
- * if messages depend on them; compiled ones overwrite none. */
+ * if messages depend on them. */
 static void compute_wanted(struct message *m, uint32_t end) {
   const struct cvl_kernel *k = m->k;
   const struct superop *op = k->op;
@@ -114,7 +114,7 @@ static void compute_wanted(struct message *m, uint32_t end) {
   for (uint32_t v = 0; v < op->param_count; v++) {
     const struct fused_value *p = &k->values[v];
     if (!m->wanted[v] || !p->run.base ||
-        !(p->reported || (k->run.runs_compiled && p->read_elementwise)))
+        !p->reported)
       continue;
     memcpy(&m->element[v], p->run.base + m->position * p->bytes, p->bytes);
   }
@@ -131,12 +131,4 @@ void fused_message(const struct cvl_kernel *k, uint32_t assertion, uint64_t posi
   compute_wanted(&m, assertion);
   e->value = message_int_of(&m, node->operands[1]);
   e->limit = message_int_of(&m, node->operands[2]);
-}
-
-int64_t fused_compiled_index(const struct cvl_kernel *k, uint32_t gather, uint64_t position) {
-  const uint32_t index = k->op->nodes[gather].operands[1];
-  struct message m = {.k = k, .position = position};
-  m.wanted[index] = true;
-  compute_wanted(&m, gather);
-  return message_int_of(&m, index);
 }

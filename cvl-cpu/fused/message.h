@@ -7,7 +7,5 @@
 /* The INTs that the message of an ASSERT reports after it failed at a position. */
 void fused_message(const struct cvl_kernel *, uint32_t assertion, uint64_t position,
                    struct cvl_error *);
-/* The index of a compiled gather at a position where it failed. */
-int64_t fused_compiled_index(const struct cvl_kernel *, uint32_t gather, uint64_t position);
 
 #endif

@@ -368,19 +368,12 @@ static void cpu_plan_nodes(struct cvl_kernel *k) {
   k->serial_steps = tuned(k->c, SERIAL_BYTES) / k->cost;
 }
 
-static void note_flat(struct cvl_kernel *k) {
-  for (uint32_t n = 0; n < k->op->node_count; n++) {
-    const uint32_t of = fused_flat_operand(k->op, n);
-    if (of != SUPEROP_NONE) k->flat_of[k->flat_count++] = of;
-  }
-}
-
 /* Whether the functions to be compiled do not depend on which descriptors have one segment. */
 static bool needs_no_run(const struct cvl_kernel *k) {
   bool descriptors = false;
   for (uint32_t p = 0; p < k->op->param_count; p++)
     descriptors |= k->op->kinds[p] == SUPEROP_SEGDES;
-  return kernel_range_fits(k->op) ? !descriptors : k->flat_count == 0;
+  return !descriptors;
 }
 
 /* ---- the interface ---- */
@@ -412,7 +405,6 @@ static struct cvl_kernel *prepare_copies(struct cvl_context *c, const struct sup
 
 /* Takes over what the kernel that this one is a copy of has compiled and chosen so far. */
 static void adopt(struct cvl_kernel *k, const struct cvl_kernel *of) {
-  k->general = of->general;
   k->found_one = of->found_one;
   memcpy(k->one, of->one, k->op->param_count * sizeof *k->one);
   k->choice = of->choice;
@@ -450,8 +442,7 @@ static struct cvl_kernel *plan_prepare(struct cvl_context *c, const struct super
   const size_t analysed_at = live_at + op->node_count * sizeof(uint32_t);
   const size_t affine_steps_at = analysed_at + op->node_count * sizeof(uint32_t);
   const size_t affine_gathers_at = affine_steps_at + op->node_count * sizeof(uint32_t);
-  const size_t flat_at = affine_gathers_at + op->node_count * sizeof(uint32_t);
-  const size_t one_at = flat_at + 2 * op->node_count * sizeof(uint32_t);
+  const size_t one_at = affine_gathers_at + op->node_count * sizeof(uint32_t);
   const size_t bytes = one_at + 3 * op->param_count * sizeof(bool);
   char *block = memory_take(c->memory, bytes);
   if (!block) return NULL;
@@ -476,14 +467,12 @@ static struct cvl_kernel *plan_prepare(struct cvl_context *c, const struct super
   k->run.affine_gathers = (uint32_t *)(void *)(block + affine_gathers_at);
   uint32_t *scratch = (uint32_t *)(void *)(block + free_at);
   fused_combine_plan(k);
-  k->flat_of = (uint32_t *)(void *)(block + flat_at);
   k->run.one = (bool *)(block + one_at);
   k->one = k->run.one + op->param_count;
   k->strides = k->one + op->param_count;
   kernel_range_find_strides(op, k->strides);
   for (uint32_t p = 0; p < op->param_count; p++)
     k->one[p] = op->kinds[p] == SUPEROP_SEGDES || k->strides[p];
-  note_flat(k);
   describe_values(k);
   note_runs(k);
   note_loops(k);

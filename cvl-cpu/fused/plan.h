@@ -100,10 +100,7 @@ struct fused_value_run {
 struct fused_value {
   uint8_t elem, bytes; /* of a vector */
   uint8_t buffer;      /* the buffer it has if it needs one: IN_STRIP, IN_TILE or IN_CHUNK */
-  uint8_t compiled_buffer; /* the same when functions are compiled, which do more by strips */
   uint32_t slot;           /* number of the buffer among those of its kind */
-  uint32_t compiled_slot;  /* number of its strip buffer when functions are compiled */
-  bool read_by_blocks;     /* by compiled functions */
   uint32_t node;           /* that defines it; SUPEROP_NONE: a parameter */
   uint32_t last_read;      /* parameter: last node that reads it elementwise */
   bool read_elementwise;   /* parameter: some node reads it elementwise */
@@ -130,8 +127,7 @@ enum fused_action {
   ACT_PICK,
   ACT_ASSERT,
   ACT_WITHIN,
-  ACT_LOOP,
-  ACT_COMPILED /* a gather that compiled functions execute: no step */
+  ACT_LOOP
 };
 
 /* The state of a node in one run. */
@@ -199,7 +195,7 @@ struct fused_combination {
   struct superop_combination at;
   uint8_t role;   /* enum superop_role */
   bool inclusive; /* of a scan */
-  uint32_t columns;
+  uint32_t columns, first_column; /* how many; its first one among those of all combinations */
   struct fused_value *column[SUPEROP_COLUMNS_MAX];
   uint8_t bytes[SUPEROP_COLUMNS_MAX];
   /* OP_NONE, or an operation whose results are the same in any order, which is all that the
@@ -223,6 +219,21 @@ struct fused_function {
   char *buffers;
 };
 
+/* The state of one thread for combinations. */
+struct combine_worker {
+  struct cvl_kernel *k;
+  /* Where the columns are: of evaluation where its values are. Else, of each column of each
+   * combination, from position `origin` on. */
+  const struct fused_worker *steps;
+  char **columns;
+  uint64_t origin;
+  struct fused_function *functions; /* of each combination */
+  struct order_columns *roots;      /* of each: where the totals of the next tiles go */
+  struct order_columns *tiles; /* of each: room for those of a segment; of a scan, the tiles of
+                                  two long segments, and then what comes before them */
+  char *order_scratch;         /* as combine/order-tree.h wants it */
+};
+
 /* A scatter in ranges (scatter.c). */
 struct fused_scatter {
   uint32_t node;
@@ -240,9 +251,7 @@ struct fused_run {
   uint64_t site, n;
   struct segments segments; /* of the consumers; one segment if there are none */
   bool cut_anywhere;        /* no consumers: chunks may begin at any position */
-  bool runs_compiled;       /* maps are done by compiled functions */
   bool by_ranges;           /* a compiled function does ranges of it (ranges.h) */
-  bool flat;                /* INDEXes, and what gathers read, are of one segment */
   bool *one;    /* of every parameter: a descriptor of one segment, strides that are all 1 */
   bool streams; /* something is written past the caches */
   bool has_affine_runs; /* some gather is affine */
@@ -264,7 +273,8 @@ struct fused_run {
   char *workers;           /* memory of the first */
   size_t worker_bytes;
   unsigned worker_count;
-  uint64_t *long_segments; /* as in operations/long-segments.h */
+  uint64_t whole;          /* a longer segment may be cut, and then is in ... */
+  uint64_t *long_segments; /* ... as in operations/long-segments.h */
   _Atomic uint64_t turn;   /* the chunk that may use what is handed on */
   _Atomic uint64_t failed; /* lowest node with a fault */
   _Atomic uint64_t *fault; /* of every node: lowest position at fault */
@@ -289,14 +299,10 @@ struct cvl_kernel {
   struct fused_scatter *scatters;
   uint32_t reduction_count, scan_count, pack_count, scatter_count;
   struct fused_combination *combinations;
-  uint32_t combination_count;
+  uint32_t combination_count, column_count; /* columns: of all combinations */
   bool combines, scans_by; /* some combination reduces; some scans */
   bool gathers;            /* some node does */
   bool has_runs;           /* some value is as_runs */
-  /* The descriptors that have one segment in a flat run: flat_count of them. */
-  uint32_t *flat_of;
-  uint32_t flat_count;
-  bool general;   /* some run was not flat: functions are compiled for any segments */
   bool *strides;  /* of every parameter: it has the strides of INDEXes */
   bool *one;      /* k->run.one in all runs: functions for ranges are compiled for that ... */
   bool found_one; /* ... of one run or more; before that: all that may be */
@@ -328,11 +334,6 @@ uint64_t fused_grain(const struct cvl_kernel *, uint64_t steps);
 void fused_plan_check(const struct cvl_kernel *);
 /* The outputs of a run have the lengths that its domain gives them. */
 void fused_results_check(const struct cvl_kernel *);
-
-/* The buffer that a value has in this run if it needs one. */
-static inline uint8_t fused_buffer(const struct cvl_kernel *k, const struct fused_value *v) {
-  return k->run.runs_compiled ? v->compiled_buffer : v->buffer;
-}
 
 /* The result of a step: NULL for an ASSERT. */
 static inline struct fused_value *fused_result(const struct cvl_kernel *k, uint32_t step) {

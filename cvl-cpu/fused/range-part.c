@@ -1,6 +1,7 @@
 /* range-part.c - see range-part.h. */
 #include "cvl-cpu/fused/range-part.h"
 
+#include "cvl-cpu/fused/range-combinations.h"
 #include "cvl-cpu/fused/range-scans.h"
 #include "cvl-cpu/kernels/kernels.h"
 
@@ -94,7 +95,7 @@ static char *reduced_at(const struct ranges *r, const struct range_part *part, u
     return (char *)r->results[i] + part->low / CVL_REDUCE_BLOCK * bytes;
   if (!part->cut) return (char *)r->results[i] + part->first * bytes;
   const uint64_t block =
-      block_totals_at(part->low - before, LONG_SEGMENT) + before / CVL_REDUCE_BLOCK;
+      block_totals_at(part->low - before, r->k->run.whole) + before / CVL_REDUCE_BLOCK;
   return r->totals[i] + block * bytes;
 }
 
@@ -108,6 +109,7 @@ static void give_result(const struct ranges *r, struct range_worker *w,
         begin_under(r, part, written % params, (enum kernel_read_as)(written / params));
     return;
   }
+  if (range_is_combined(r, i)) return;
   if (range_pack(r, i)) {
     give_kept(r, w, part, i);
     return;
@@ -131,7 +133,8 @@ static void deliver(const struct ranges *r, struct range_worker *w,
   if (!r->stages || part->high - part->low > STAGED_MOST) return;
   for (uint32_t i = 0; i < r->k->op->output_count; i++) {
     const struct fused_value *v = &r->k->values[r->k->op->outputs[i]];
-    if (range_pack(r, i) || range_scan(r, i) || !v->run.streaming) continue;
+    const bool stored = !range_pack(r, i) && !range_scan(r, i) && !range_is_combined(r, i);
+    if (!stored || !v->run.streaming) continue;
     r->k->c->kernels->move->stream((char *)r->results[i] + part->low * v->bytes, w->results[i],
                                    (part->high - part->low) * v->bytes);
   }
@@ -148,6 +151,7 @@ bool range_part_call(struct ranges *r, struct range_worker *w, const struct rang
       give_vector(r, w, part, v, way);
   }
   for (uint32_t i = 0; i < op->output_count; i++) give_result(r, w, part, i);
+  range_give_columns(r, w, part);
   w->call.at = part->low;
   w->call.before = before_part(r, part);
   w->call.part = part->cut || !ranges_of_segments(r->plan);
@@ -155,6 +159,7 @@ bool range_part_call(struct ranges *r, struct range_worker *w, const struct rang
   w->call.n = part->high - part->low;
   if (!r->function(&w->call)) return false;
   deliver(r, w, part);
+  range_combine(r, w, part);
   return true;
 }
 
@@ -220,6 +225,7 @@ size_t range_worker_at(const struct ranges *r, char *memory) {
       range_next_array(&end, r->stages ? outputs * (size_t)STAGED_MOST * sizeof(uint64_t) : 0);
   const size_t room = range_next_array(&end, outputs * totals);
   const size_t scans = range_next_array(&end, range_scans_at(r, NULL, NULL));
+  const size_t combining = range_next_array(&end, range_combinations_at(r, NULL, NULL));
   const size_t keeping = end;
   for (uint32_t i = 0; i < outputs; i++) range_next_array(&end, room_bytes(r, i));
   if (!memory) return end;
@@ -244,6 +250,7 @@ size_t range_worker_at(const struct ranges *r, char *memory) {
                              .staged = memory + staged};
   for (size_t i = 0; i < outputs; i++) w->totals[i] = memory + room + i * totals;
   range_scans_at(r, w, memory + scans);
+  range_combinations_at(r, w, memory + combining);
   size_t at = keeping;
   for (uint32_t i = 0; i < outputs; i++)
     w->rooms[i] = memory + range_next_array(&at, room_bytes(r, i));
@@ -259,6 +266,7 @@ size_t range_worker_at(const struct ranges *r, char *memory) {
                                   .lows = w->lows,
                                   .spans = w->spans,
                                   .marks = w->marks,
+                                  .columns = w->columns,
                                   .asks = r->k->c->stop.asks,
                                   .with = r->k->c->stop.with};
   range_destinations(r, w, 0, 1);

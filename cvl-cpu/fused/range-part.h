@@ -69,6 +69,10 @@ struct range_worker {
   uint64_t *written;   /* of every output: where the segments begin that the part writes to ... */
   uint64_t *lows, *spans; /* ... and the elements that are written at all */
   uint8_t **marks;
+  /* range-combinations.c: */
+  struct combine_worker combining;
+  void **columns;     /* where the function writes them */
+  char *column_rooms; /* of each column of a combination */
   uint64_t *picked;    /* most + 1 for each parameter that is picked from */
   char *staged;        /* STAGED_MOST elements for each output */
 };
@@ -102,6 +106,13 @@ RANGE_MAKER(scatter)
 
 static inline bool range_is_descriptor(const struct ranges *r, uint32_t output) {
   return r->k->op->kinds[r->k->op->outputs[output]] == SUPEROP_SEGDES;
+}
+
+/* Whether an output is the result of a combination. */
+static inline bool range_is_combined(const struct ranges *r, uint32_t output) {
+  const uint32_t node = r->k->values[r->k->op->outputs[output]].node;
+  const uint8_t role = node == SUPEROP_NONE ? ROLE_CONST : r->k->op->nodes[node].role;
+  return role == ROLE_COMBINE_REDUCE || role == ROLE_COMBINE_SCAN || role == ROLE_COMBINE_SCATTER;
 }
 
 /* Whether the function reads a parameter in a way. */

@@ -3,7 +3,9 @@
 
 #include <string.h>
 
+#include "cvl-cpu/combine/combinations.h"
 #include "cvl-cpu/fused/bind.h"
+#include "cvl-cpu/fused/range-combinations.h"
 #include "cvl-cpu/fused/range-scans.h"
 #include "cvl-cpu/kernels/kernels.h"
 
@@ -95,15 +97,18 @@ static void end_range(struct ranges *r, struct range_worker *w, uint64_t number,
                       const struct range_share *share, struct range_segments ending) {
   const uint32_t outputs = r->k->op->output_count;
   range_scans_before(r, w, share);
+  if (r->k->scans_by) range_combinations_before(w, share);
   if (r->hands_on) await_turn(&r->turn, number);
   const bool good = goes_on(r, true);
   if (good) range_scans_turn(r, w, share);
+  if (good && r->k->scans_by) range_combinations_turn(w, share);
   for (uint32_t i = 0; i < outputs && r->k->pack_count > 0; i++) {
     w->before[i] = r->kept[i];
     r->kept[i] += w->kept[i];
   }
   if (r->hands_on) atomic_store_explicit(&r->turn, number + 1, memory_order_release);
   if (good) range_scans_after(r, w, share);
+  if (good && r->k->scans_by) range_combinations_after(r, w, share);
   for (uint32_t i = 0; i < outputs && r->hands_on && good; i++) append(r, w, i, ending);
   if (r->k->run.streams) r->k->c->kernels->move->stream_end();
 }
@@ -114,7 +119,11 @@ static void positions(void *ranges, uint64_t first, uint64_t last, unsigned work
   struct ranges *r = ranges;
   struct range_worker *w = begin_range(r, worker, first / r->grain, first);
   const struct range_share share = {.high = last, .in = {first, last, first == 0}};
-  const uint64_t most = r->computes_starts ? PIECE : r->stages ? STAGED : last - first;
+  const uint64_t most = r->k->combines      ? CVL_REDUCE_BLOCK
+                        : r->computes_starts ? PIECE
+                        : r->stages          ? STAGED
+                                             : last - first;
+  if (first == 0 && r->k->combines && r->k->run.n > r->k->run.whole) r->long_segments[0] = 1;
   for (uint64_t low = first; low < last; low += most) {
     const struct range_part part = {.low = low,
                                     .high = low + least_of(most, last - low),
@@ -136,11 +145,13 @@ static void note_end(const struct ranges *r, const struct range_worker *w, uint6
 /* Executes some positions of a long segment, or none. */
 static bool long_segment(struct ranges *r, struct range_worker *w, uint64_t g,
                          const struct segment_range *of) {
-  const uint64_t most = r->stages ? STAGED : of->end - of->begin;
+  const uint64_t most = r->k->combines ? CVL_REDUCE_BLOCK
+                        : r->stages    ? STAGED
+                                       : of->end - of->begin;
   bool good = true;
   if (of->begin == of->end) return true;
   const struct segments s = value_segments(&r->operands[r->plan->main]);
-  if (of->from_start) r->long_segments[of->begin / LONG_SEGMENT] = g + 1;
+  if (of->from_start) r->long_segments[of->begin / r->k->run.whole] = g + 1;
   for (uint64_t low = of->begin; low < of->end && good; low += most) {
     const struct range_part part = {.low = low,
                                     .high = low + least_of(most, of->end - low),
@@ -159,12 +170,13 @@ static bool long_segment(struct ranges *r, struct range_worker *w, uint64_t g,
 static uint64_t segments_of_call(const struct ranges *r, const struct segments *s,
                                  uint64_t first, uint64_t last) {
   const uint64_t start = segment_start(s, first);
-  if (r->computes_starts && last - first > PIECE) last = first + PIECE;
-  if (!r->stages || segment_start(s, last) - start <= STAGED) return last;
+  const uint64_t most = r->k->combines ? CVL_REDUCE_BLOCK : r->stages ? STAGED : UINT64_MAX;
+  if ((r->computes_starts || r->k->combines) && last - first > PIECE) last = first + PIECE;
+  if (segment_start(s, last) - start <= most) return last;
   uint64_t low = first + 1, high = last;
   while (low < high) {
     const uint64_t middle = low + (high - low + 1) / 2;
-    if (segment_start(s, middle) - start <= STAGED)
+    if (segment_start(s, middle) - start <= most)
       low = middle;
     else
       high = middle - 1;
@@ -177,7 +189,8 @@ static bool whole_segments(struct ranges *r, struct range_worker *w, const struc
   bool good = true;
   for (uint64_t g = from, next; g < to && good; g = next) {
     const uint64_t start = segment_start(s, g), end = segment_start(s, g + 1);
-    if (r->stages && r->parts && end - start > LONG_SEGMENT) {
+    const bool cuts = r->parts && (r->stages || r->k->combines);
+    if (cuts && end - start > r->k->run.whole) {
       next = g + 1;
       good = long_segment(r, w, g, &(struct segment_range){start, end, true});
     } else {
@@ -190,16 +203,16 @@ static bool whole_segments(struct ranges *r, struct range_worker *w, const struc
   return good;
 }
 
-static struct range_share share_of(const struct segments *s, struct path_coordinate from,
-                                   struct path_coordinate to) {
+static struct range_share share_of(const struct segments *s, uint64_t whole,
+                                   struct path_coordinate from, struct path_coordinate to) {
   struct range_share share = {.from = from.segment,
                               .whole = to.segment,
-                              .high = owned_from(s, LONG_SEGMENT, CVL_REDUCE_BLOCK, to)};
-  if (long_segment_crosses(s, LONG_SEGMENT, from.segment, from.position))
+                              .high = owned_from(s, whole, CVL_REDUCE_BLOCK, to)};
+  if (long_segment_crosses(s, whole, from.segment, from.position))
     share.in =
         segment_range_of(s, CVL_REDUCE_BLOCK, from.segment - 1, from.position, to.position);
   if (to.segment > from.segment &&
-      long_segment_crosses(s, LONG_SEGMENT, to.segment, to.position)) {
+      long_segment_crosses(s, whole, to.segment, to.position)) {
     share.whole--;
     share.out = segment_range_of(s, CVL_REDUCE_BLOCK, share.whole, from.position, to.position);
   }
@@ -210,10 +223,10 @@ static void steps(void *ranges, uint64_t first, uint64_t last, unsigned worker) 
   struct ranges *r = ranges;
   const struct segments s = value_segments(&r->operands[r->plan->main]);
   const struct path_coordinate from = segments_split(&s, first), to = segments_split(&s, last);
-  const struct range_share share = share_of(&s, from, to);
+  const struct range_share share = share_of(&s, r->k->run.whole, from, to);
   const struct segment_range *in = &share.in, *out = &share.out;
   struct range_worker *w = begin_range(r, worker, first / r->grain,
-                                       owned_from(&s, LONG_SEGMENT, CVL_REDUCE_BLOCK, from));
+                                       owned_from(&s, r->k->run.whole, CVL_REDUCE_BLOCK, from));
   struct range_segments ending = {share.from, share.whole};
   bool good = long_segment(r, w, from.segment - 1, in);
   memcpy(w->in, w->states, r->k->op->output_count * sizeof *w->in);
@@ -251,7 +264,7 @@ static size_t block_bytes(const struct ranges *r, uint32_t i) {
 /* Bytes of the totals of the blocks of long segments. */
 static size_t total_bytes(const struct ranges *r, uint32_t i) {
   if (!r->parts || !range_reduction(r, i)) return 0;
-  return (block_totals_at(r->k->run.n, LONG_SEGMENT) + 1) * sizeof(uint64_t);
+  return (block_totals_at(r->k->run.n, r->k->run.whole) + 1) * sizeof(uint64_t);
 }
 
 /* ---- the run ---- */
@@ -262,7 +275,7 @@ static bool make_results_of(struct ranges *r) {
   for (uint32_t i = 0; i < k->op->output_count; i++) {
     struct fused_value *v = &k->values[k->op->outputs[i]];
     const bool reduces = range_reduction(r, i) != NULL;
-    if (range_pack(r, i) || range_scatter(r, i)) continue;
+    if (range_pack(r, i) || range_scatter(r, i) || range_is_combined(r, i)) continue;
     if (!result_new(k->c, k->run.site + v->node, (enum cvl_elem)v->elem,
                     reduces ? k->run.segments.count : k->run.n, NULL, &v->run.whole))
       return false;
@@ -281,7 +294,7 @@ static bool make_results_of(struct ranges *r) {
     if (!fused_pack_make(k, p)) return false;
     if (p->offsets) p->offsets[0] = 0;
   }
-  return fused_scatter_begin(k, r->operands);
+  return range_combinations_begin(r) && fused_scatter_begin(k, r->operands);
 }
 
 static bool finish_packs(const struct ranges *r) {
@@ -298,7 +311,7 @@ static bool finish_packs(const struct ranges *r) {
 /* Of segments that were executed in parts. */
 static void finish_long(const struct ranges *r, const struct fused_reduction *of, uint32_t i) {
   const struct segments s = value_segments(&r->operands[r->plan->main]);
-  finish_long_segments(&s, LONG_SEGMENT, r->long_segments, of->row, of->v->bytes, r->totals[i],
+  finish_long_segments(&s, r->k->run.whole, r->long_segments, of->row, of->v->bytes, r->totals[i],
                        r->results[i]);
 }
 
@@ -321,6 +334,7 @@ static void finish_reductions(const struct ranges *r) {
 
 /* Where an output goes: to its vector, or to what becomes that. */
 static void *output_at(const struct ranges *r, uint32_t i) {
+  if (range_is_combined(r, i)) return NULL;
   const struct fused_pack *p = range_pack(r, i);
   if (p) return range_is_descriptor(r, i) ? (void *)p->offsets : p->out;
   return result_data(&r->k->values[r->k->op->outputs[i]].run.whole);
@@ -336,7 +350,8 @@ static size_t shared_at(struct ranges *r, char *memory) {
   const size_t totals_of = range_next_array(&end, op->output_count * sizeof(char *));
   const size_t states = range_next_array(&end, r->k->scan_count * sizeof *r->states);
   const size_t so_far = range_next_array(&end, op->output_count * sizeof(uint64_t));
-  const size_t windows = r->parts ? r->k->run.n / LONG_SEGMENT + 1 : 0;
+  const bool cuts = r->parts || r->k->combines;
+  const size_t windows = cuts ? r->k->run.n / r->k->run.whole + 1 : 0;
   const size_t long_segments = range_next_array(&end, windows * sizeof(uint64_t));
   if (memory) {
     r->results = (void **)(void *)(memory + results);
@@ -361,6 +376,9 @@ static size_t shared_at(struct ranges *r, char *memory) {
     r->results[i] = bytes > 0 ? memory + from : output_at(r, i);
     r->totals[i] = memory + totals;
   }
+  const size_t combined =
+      range_next_array(&end, range_combinations_shared_at(r, NULL));
+  if (memory) range_combinations_shared_at(r, memory + combined);
   return end;
 }
 
@@ -392,9 +410,10 @@ static enum ranges_outcome run_ranges(struct ranges *r) {
   r->grain = fused_grain(k, units);
   r->scattering = fused_scattering(k, r->plan->ordered, units);
   r->hands_on = fused_hands_on(k) && units > r->grain;
-  r->most = least_of(k->run.n, r->grain + LONG_SEGMENT + CVL_REDUCE_BLOCK);
-  r->parts =
-      ranges_of_segments(r->plan) && k->run.n > LONG_SEGMENT && (units > r->grain || r->stages);
+  k->run.most_positions = r->most =
+      least_of(k->run.n, r->grain + LONG_SEGMENT + CVL_REDUCE_BLOCK);
+  r->parts = ranges_of_segments(r->plan) && k->run.n > k->run.whole &&
+             (units > r->grain || r->stages || k->combines);
   const unsigned threads = units > r->grain ? pool_threads(k->c->pool) : 1;
   r->worker_bytes = range_worker_at(r, NULL);
   size_t bytes = 0;
@@ -407,8 +426,10 @@ static enum ranges_outcome run_ranges(struct ranges *r) {
   for (unsigned i = 0; i < threads; i++) range_worker_at(r, r->workers + i * r->worker_bytes);
   const bool done = run_all(r);
   const bool good = done && goes_on(r, true);
+  k->run.long_segments = r->long_segments;
   if (good) finish_reductions(r);
-  const bool finished = !good || finish_packs(r);
+  if (good && k->combines) fused_combine_finish(&worker_of(r, 0)->combining);
+  const bool finished = !good || (finish_packs(r) && range_combinations_scatter(r));
   scratch_free(k->c, block, bytes);
   if (!all_done(k->c, k->run.site, done) || !finished) return RANGES_FAILED;
   return good ? RANGES_DONE : RANGES_UNFIT;
@@ -423,6 +444,7 @@ enum ranges_outcome fused_ranges_run(struct cvl_kernel *k, const struct cvl_valu
                      .function = fused_compiled_range(k->compiled)};
   if (k->run.n == 0) return RANGES_UNFIT;
   for (uint32_t p = 0; p < k->op->param_count; p++) k->values[p].run.released = false;
+  k->run.whole = k->combines ? CVL_REDUCE_BLOCK : LONG_SEGMENT;
   r.computes_starts = computes_starts(&r);
   if (!make_results_of(&r)) return RANGES_FAILED;
   const enum ranges_outcome outcome = run_ranges(&r);

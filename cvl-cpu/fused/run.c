@@ -16,7 +16,6 @@
 #include "cvl-cpu/fused/packs.h"
 #include "cvl-cpu/fused/ranges.h"
 #include "cvl-cpu/fused/strip.h"
-#include "cvl-cpu/fused/tile.h"
 #include "cvl-cpu/fused/worker.h"
 #include "cvl-cpu/kernels/kernels.h"
 #include "cvl-cpu/operations/long-segments.h"
@@ -25,12 +24,11 @@
 /* ---- results ---- */
 
 /* The operand whose memory may be overwritten with the result of a node: all uses of the
- * operand are elementwise, and none is later. Compiled functions need distinct arrays, since
- * they may repeat a strip. */
+ * operand are elementwise, and none is later. */
 static struct cvl_vector *reusable_for(struct cvl_kernel *k, const struct fused_value *v,
                                        const struct cvl_value *operands) {
   const uint8_t action = k->nodes[v->node].run.action;
-  if (action != ACT_MAP || k->run.runs_compiled) return NULL;
+  if (action != ACT_MAP) return NULL;
   for (uint32_t i = 0; i < k->op->param_count; i++) {
     const struct fused_value *p = &k->values[i];
     if (!p->only_elementwise || p->last_read > v->node || k->op->kinds[i] == SUPEROP_SEGDES) {
@@ -60,8 +58,8 @@ static bool make_vector(struct cvl_kernel *k, struct fused_value *v,
   const uint8_t action = k->nodes[v->node].run.action;
   const bool writes_exactly = action == ACT_MAP || action == ACT_GATHER ||
                               action == ACT_GATHER_RUNS || action == ACT_PICK ||
-                              action == ACT_LOOP || action == ACT_COMPILED;
-  if (writes_exactly && v->run.storage == fused_buffer(k, v) && !v->run.streaming) {
+                              action == ACT_LOOP;
+  if (writes_exactly && v->run.storage == v->buffer && !v->run.streaming) {
     v->run.storage = IN_MEMORY;
     v->run.base = (char *)result_data(&v->run.whole) + v->run.before * v->bytes;
   } else {
@@ -225,8 +223,7 @@ static void cpu_fused_report(struct cvl_kernel *k) {
   } else {
     const uint64_t s = node->role == ROLE_PICK ? position : segment_at(&p->run.near, position);
     e.kind = CVL_E_INDEX;
-    e.value = k->run.runs_compiled ? fused_compiled_index(k, (uint32_t)number, position)
-                                   : index_at_fault(k, number, position);
+    e.value = index_at_fault(k, number, position);
     e.limit = (int64_t)(segment_start(&p->run.far, s + 1) - segment_start(&p->run.far, s));
     e.segment = (int64_t)s;
   }
@@ -270,8 +267,7 @@ static struct worker_layout lay_out_worker(struct cvl_kernel *k) {
   fused_reserve(&l, 0);
   l.bytes = (l.bytes + LINE - 1) / LINE * LINE;
   const size_t packs = k->pack_count, reductions = k->reduction_count;
-  at.compiled = fused_reserve(&l, fused_tile_bytes(k));
-  at.streams = fused_reserve(&l, k->op->param_count * sizeof(struct tile_stream));
+  at.streams = fused_reserve(&l, k->op->param_count * sizeof(struct fused_stream));
   at.affine = fused_reserve(&l, fused_affine_bytes(k));
   at.lanes = fused_reserve(&l, fused_columns_bytes(k));
   at.located = fused_reserve(&l, k->gathers ? sizeof(struct fused_located) : 0);
@@ -289,16 +285,14 @@ static struct worker_layout lay_out_worker(struct cvl_kernel *k) {
       (least_of(k->run.n, k->run.strip) * widest + SPREAD_SLACK + LINE - 1) / LINE * LINE;
   const size_t tile =
       (least_of(k->run.n, FUSED_TILE) * widest + SPREAD_SLACK + LINE - 1) / LINE * LINE;
-  const uint32_t slots =
-      k->run.runs_compiled ? fused_compiled_slots(k->compiled) : k->strip_slots;
-  const size_t strips = fused_reserve(&l, slots * strip);
+  const size_t strips = fused_reserve(&l, k->strip_slots * strip);
   const size_t tiles = fused_reserve(&l, k->tile_slots * tile);
   for (uint32_t i = 0; i < k->step_count; i++) {
     struct fused_value *v = fused_result(k, k->steps[i]);
     if (!v) continue;
     if (v->has_spare) v->run.spare = strips + v->spare_slot * strip;
     if (v->run.storage == IN_STRIP || v->run.storage == IN_AFFINE_RUN) {
-      v->run.offset = strips + (k->run.runs_compiled ? v->compiled_slot : v->slot) * strip;
+      v->run.offset = strips + v->slot * strip;
     }
     if (v->run.storage == IN_TILE) v->run.offset = tiles + v->slot * tile;
     if (v->run.storage == IN_CHUNK)
@@ -317,7 +311,8 @@ static void set_up_worker(struct cvl_kernel *k, const struct worker_layout *at, 
   struct fused_worker *w = (struct fused_worker *)(void *)memory;
   *w = (struct fused_worker){.k = k,
                              .fault_node = FUSED_NONE,
-                             .streams = (struct tile_stream *)(void *)(memory + at->streams),
+                             .combining = {.k = k, .steps = w},
+                             .streams = (struct fused_stream *)(void *)(memory + at->streams),
                              .lanes = memory + at->lanes,
                              .walks = (struct walk *)(void *)(memory + at->walks),
                              .ranks = (struct walk *)(void *)(memory + at->ranks),
@@ -332,14 +327,13 @@ static void set_up_worker(struct cvl_kernel *k, const struct worker_layout *at, 
   }
   fused_affine_set_up(w, memory + at->affine);
   fused_streams_begin(w);
-  if (k->combination_count > 0) fused_combine_set_up(w, memory + at->combinations);
+  if (k->combination_count > 0) fused_combine_set_up(&w->combining, memory + at->combinations);
   char *room = memory + at->packs;
   for (uint32_t i = 0; i < k->pack_count; i++) {
     const struct fused_pack *p = &k->packs[i];
     w->packed[i] = k->run.chunks > 1 ? room : p->out;
     if (k->run.chunks > 1 && p->wants_result) room += pack_room(k, p);
   }
-  if (k->run.runs_compiled) fused_tile_set_up(w, memory + at->compiled);
 }
 
 uint64_t fused_grain(const struct cvl_kernel *k, uint64_t steps) {
@@ -379,7 +373,7 @@ static bool fused_run_chunks(struct cvl_kernel *k) {
     finish_long_segments(&k->run.segments, FUSED_WHOLE, k->run.long_segments, r->row,
                          r->v->bytes, r->totals, r->out);
   }
-  fused_combine_finish(k);
+  fused_combine_finish(&((const struct fused_worker *)(const void *)k->run.workers)->combining);
   return true;
 }
 
@@ -427,14 +421,6 @@ static bool run_in_memory(struct cvl_kernel *k, const struct cvl_value *operands
   return done && scatters(k, failed, operands) && failed == FUSED_NONE;
 }
 
-/* Whether all INDEXes and gathers by data are of one segment. */
-static bool fused_is_flat(const struct cvl_kernel *k, const struct cvl_value *operands) {
-  for (uint32_t i = 0; i < k->flat_count; i++) {
-    if (value_segments(&operands[k->flat_of[i]]).count != 1) return false;
-  }
-  return true;
-}
-
 static bool fused_all_one(const struct cvl_value *v) {
   const void *x = value_data(v);
   const uint64_t n = value_length(v);
@@ -457,6 +443,7 @@ static void fused_find_one(struct cvl_kernel *k, const struct cvl_value *operand
 static bool cpu_fused_run_once(struct cvl_kernel *k, const struct cvl_value *operands) {
   const struct superop *op = k->op;
   k->run.n = fused_size(&op->domain, operands);
+  k->run.whole = FUSED_WHOLE;
   k->run.segments = op->segments == SUPEROP_NONE
                         ? (struct segments){.count = 1, .total = k->run.n, .equal = k->run.n}
                         : value_segments(&operands[op->segments]);
@@ -464,17 +451,13 @@ static bool cpu_fused_run_once(struct cvl_kernel *k, const struct cvl_value *ope
       k->reduction_count + k->scan_count + k->pack_count == 0 && !k->combines && !k->scans_by;
   atomic_store_explicit(&k->run.turn, 0, memory_order_relaxed);
   atomic_store_explicit(&k->run.failed, FUSED_NONE, memory_order_relaxed);
-  k->run.flat = fused_is_flat(k, operands);
   fused_find_one(k, operands);
-  k->run.runs_compiled = k->run.n > 0 && fused_choose(k);
-  const bool may_range = k->run.runs_compiled && fused_compiled_functions(k->compiled)->ranges;
-  k->run.by_ranges = may_range && fused_ranges_share(k, operands);
-  k->run.runs_compiled &= !may_range || k->run.by_ranges;
+  k->run.by_ranges = k->run.n > 0 && fused_choose(k) && fused_ranges_share(k, operands);
   if (k->run.by_ranges) {
     const enum ranges_outcome outcome = fused_ranges_run(k, operands);
     if (outcome != RANGES_UNFIT) return outcome == RANGES_DONE;
     fused_drop_results(k);
-    k->run.runs_compiled = k->run.by_ranges = false;
+    k->run.by_ranges = false;
   }
   fused_bind(k, operands);
   const bool made = make_results(k, operands);

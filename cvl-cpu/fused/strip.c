@@ -74,7 +74,6 @@ uint64_t fused_step(struct fused_worker *w, uint32_t number, uint64_t first, uin
     return move_int(move, k->c->int_elem)
         ->within(n, fused_at(w, &k->values[p->index], first), p->run.bound);
   case ACT_LOOP:     /* loop.c */
-  case ACT_COMPILED: /* compiled.c */
   case ACT_NONE: break;
   }
   return n;
@@ -106,7 +105,6 @@ void fused_remember(struct fused_worker *w, uint32_t number, uint64_t first,
   w->fault_node = number;
   w->fault_position = position;
   if (node->role == ROLE_MAP || node->role == ROLE_ASSERT) return;
-  if (k->run.runs_compiled) return; /* fused_compiled_index */
   if (k->nodes[number].run.action == ACT_GATHER_RUNS) {
     w->fault_index = fused_runs_index(k, number, position);
     return;
@@ -124,7 +122,7 @@ void fused_stream(struct fused_worker *w, uint32_t param, const char *at) {
     if (at > w->streams[i].at) w->streams[i].at = at;
     return;
   }
-  w->streams[w->stream_count++] = (struct tile_stream){at, w->k->values[param].bytes, param};
+  w->streams[w->stream_count++] = (struct fused_stream){at, w->k->values[param].bytes, param};
 }
 
 void fused_streams_begin(struct fused_worker *w) {
@@ -136,14 +134,13 @@ void fused_streams_begin(struct fused_worker *w) {
   for (uint32_t i = 0; i < k->step_count; i++) {
     const struct superop_node *node = &k->op->nodes[k->steps[i]];
     if (node->role != ROLE_GATHER || k->values[node->result].run.storage != IN_MEMORY) continue;
-    if (k->nodes[k->steps[i]].run.action == ACT_COMPILED) continue;
     fused_stream(w, node->operands[0], k->values[node->result].run.base);
   }
 }
 
 enum { LINE = 64, SECOND_LEVEL = 2 };
 
-static uint64_t prefetch_lines_of(const struct fused_worker *w, const struct tile_stream *s) {
+static uint64_t prefetch_lines_of(const struct fused_worker *w, const struct fused_stream *s) {
   return (w->prefetch_count * s->bytes + LINE - 1) / LINE;
 }
 
@@ -172,7 +169,7 @@ static void fused_prefetch(struct fused_worker *w, uint32_t done) {
   uint64_t due = w->prefetch_pace * done >> 32;
   if (due > w->prefetch_lines) due = w->prefetch_lines;
   while (w->prefetched < due) {
-    const struct tile_stream *s = &w->streams[w->prefetch_stream];
+    const struct fused_stream *s = &w->streams[w->prefetch_stream];
     const uint64_t end = prefetch_lines_of(w, s);
     const char *at = s->at + w->prefetch_from * s->bytes;
     for (; w->prefetched < due && w->prefetch_line < end; w->prefetch_line++, w->prefetched++) {

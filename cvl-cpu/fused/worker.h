@@ -4,7 +4,6 @@
 #define RAVEL_CPU_FUSED_WORKER_H
 
 #include "cvl-cpu/fused/plan.h"
-#include "fused-kernels/tile.h"
 
 /* The source of a value that an affine run reads instead of computing it, from the first
  * position of a rectangle on. */
@@ -27,6 +26,13 @@ struct fused_rectangle {
 /* How many a worker remembers: those of three rows, for stencils of radius 1, with their
  * corners. */
 enum { FUSED_RECTANGLES = 16 };
+
+/* A vector that is read in order, to be prefetched: what is read of it at position 0, which may
+ * lie outside of it; the bytes of an element; its number as a parameter. */
+struct fused_stream {
+  const char *at;
+  uint32_t bytes, param;
+};
 
 /* Where the elements are that the gathers of a group read: n positions of the source for the
  * positions of the domain from `first` on. */
@@ -59,21 +65,13 @@ struct fused_worker {
   uint32_t rectangle, newest;
   uint64_t begun, rectangles_found; /* the position of the chunk; since then */
   bool skipping;                    /* its steps are k->affine_steps */
-  struct tile_stream *streams;      /* what is read from memory, stream_count of them */
+  struct fused_stream *streams;     /* what is read from memory, stream_count of them */
   uint32_t stream_count;
   struct affine *affine; /* of the rectangle that is being found, by value number */
   const char **gathered; /* of affine gathers and filled values: their elements of the strip */
   char *filled;          /* a strip for each of them */
   const char *all_true, *all_false; /* BOOLs: a strip */
   char *lanes;                      /* of each reduction, by columns */
-  /* State of compiled functions (tile.c); `data` and `step` are arrays of `tile`. */
-  struct tile tile;
-  char **data;
-  uint64_t *step;
-  uint32_t *moving; /* values whose `data` differ from strip to strip: moving_count of them */
-  uint32_t moving_count;
-  const void **in; /* of loops, by value number */
-  void **out;
   struct fused_located *located; /* NULL: nothing gathers */
   struct walk *walks;
   struct walk *ranks;  /* of each pack */
@@ -82,11 +80,7 @@ struct fused_worker {
   char *block_totals;  /* of each reduction: room for the blocks of a segment */
   char *window_totals; /* of each scan: the windows of two long segments */
   char **packed;       /* of each pack: what the chunk keeps */
-  struct fused_function *functions; /* of each combination */
-  struct order_columns *roots;      /* of each: where the totals of the next tiles go */
-  struct order_columns *tiles; /* of each: room for those of a segment; of a scan, the tiles of
-                                  two long segments, and then what comes before them */
-  char *order_scratch;         /* as combine/order-tree.h wants it */
+  struct combine_worker combining;
 };
 
 /* The element of a value at position p of the current strip, tile or chunk. */

@@ -1,10 +1,12 @@
 /* kernel-combinations.c - reductions and scans of tuples by functions of the program. A stack
- * keeps the totals of complete subtrees; a scan keeps those of all that is below, too.
+ * keeps the totals of complete subtrees; a scan keeps those of all that is below, too. A range
+ * only writes the columns: yC is where number C of all columns goes.
  *
  * mK counts the elements, topK the subtrees. The function of a superoperator's combination and
  * its tuple have the number of the superoperator.
  */
 #include "fused-kernels/loops/kernel-text.h"
+#include "fused-kernels/loops/range.h"
 
 static struct superop_combination columns_of(const struct kernel_text *x,
                                              const struct kernel_statement *s) {
@@ -16,8 +18,64 @@ static uint32_t result_of(const struct kernel_text *x, struct superop_combinatio
   return x->op->nodes[at.ends + column].result;
 }
 
+/* ---- ranges ---- */
+
+/* How many columns combinations have, and how many of these there are, before statement k. */
+struct counted {
+  uint32_t columns, combinations;
+};
+static struct counted count_before(const struct kernel_text *x, uint32_t k) {
+  struct counted before = {0, 0};
+  for (uint32_t i = 0; i < k; i++) {
+    const struct kernel_statement *s = &x->k->statements[i];
+    if (s->kind != KERNEL_COMBINE) continue;
+    before.columns += columns_of(x, s).count;
+    before.combinations++;
+  }
+  return before;
+}
+
+static bool is_param(const struct kernel_text *x, uint32_t value) {
+  return value < x->op->param_count;
+}
+
+/* Calls `print` for what statement k writes: the number of what is written, and the value. */
+typedef void column_printer(const struct kernel_text *, uint32_t number, uint32_t value,
+                            enum superop_kind);
+static void for_columns(const struct kernel_text *x, uint32_t k, column_printer *print) {
+  const struct kernel_statement *s = &x->k->statements[k];
+  const struct superop_combination at = columns_of(x, s);
+  const struct counted before = count_before(x, k), all = count_before(x, x->k->count);
+  const struct superop_node *nodes = x->op->nodes;
+  for (uint32_t i = 0; i < at.count; i++) {
+    if (kernel_range_writes(x->op, x->one, at.first + i))
+      print(x, before.columns + i, s->columns[i],
+            (enum superop_kind)x->op->kinds[nodes[at.first + i].operands[0]]);
+  }
+  if (s->count > 0 && !is_param(x, nodes[at.ends].operands[2]))
+    print(x, all.columns + before.combinations, s->operands[0], SUPEROP_INT);
+}
+
+static void declare_column(const struct kernel_text *x, uint32_t number, uint32_t value,
+                           enum superop_kind kind) {
+  (void)value;
+  put_with(x->out, element_type(kind), "$w *const y$0 = call->columns[$0];\n", number);
+}
+
+static void print_column(const struct kernel_text *x, uint32_t number, uint32_t value,
+                         enum superop_kind kind) {
+  (void)kind;
+  put(x->out, "y$0[i] = v$1;\n", number, value);
+}
+
+/* ---- procedures ---- */
+
 static void begin_combination(const struct kernel_text *x, uint32_t k) {
   const struct kernel_statement *s = &x->k->statements[k];
+  if (x->range) {
+    for_columns(x, k, declare_column);
+    return;
+  }
   const struct superop_combination at = columns_of(x, s);
   for (uint32_t i = 0; i < at.count; i++)
     take_result(x, result_of(x, at, i), s->op == SUPEROP_COMBINE_REDUCE ? "segments" : "n");
@@ -25,6 +83,7 @@ static void begin_combination(const struct kernel_text *x, uint32_t k) {
 
 static void begin_segment_combination(const struct kernel_text *x, uint32_t k) {
   const struct kernel_statement *s = &x->k->statements[k];
+  if (x->range) return;
   put(x->out, "struct combination$1 stack$0[64]", k, x->combination);
   if (s->op != SUPEROP_COMBINE_REDUCE) put(x->out, ", prefix$0[64]", k);
   put(x->out, ";\nuint64_t m$0 = 0;\nunsigned top$0 = 0;\n", k);
@@ -51,6 +110,10 @@ static void push_element(const struct kernel_text *x, uint32_t k) {
 static void print_combination(const struct kernel_text *x, uint32_t k) {
   const struct kernel_statement *s = &x->k->statements[k];
   const struct superop_combination at = columns_of(x, s);
+  if (x->range) {
+    for_columns(x, k, print_column);
+    return;
+  }
   for (uint32_t i = 0; i < at.count && s->op == SUPEROP_COMBINE_SCAN; i++)
     put(x->out, "r$0[i] = top$1 == 0 ? v$2 : prefix$1[top$1 - 1].at$3;\n", result_of(x, at, i),
         k, s->identities[i], i);
@@ -64,7 +127,7 @@ static void print_combination(const struct kernel_text *x, uint32_t k) {
 static void end_segment_combination(const struct kernel_text *x, uint32_t k) {
   const struct kernel_statement *s = &x->k->statements[k];
   const struct superop_combination at = columns_of(x, s);
-  if (s->op != SUPEROP_COMBINE_REDUCE) return;
+  if (x->range || s->op != SUPEROP_COMBINE_REDUCE) return;
   put(x->out, "struct combination$1 total$0;\nif (top$0 == 0) {\n", k, x->combination);
   for (uint32_t i = 0; i < at.count; i++)
     put(x->out, "total$0.at$1 = v$2;\n", k, i, s->identities[i]);

@@ -70,13 +70,22 @@ uint32_t loop_end(const struct kernel *k, uint32_t first) {
 
 /* ---- what is held for a block ---- */
 
+static bool reads(const struct kernel *k, const struct kernel_statement *s, uint32_t value) {
+  const bool combines = s->kind == KERNEL_COMBINE;
+  const uint32_t columns = combines ? superop_combination_at(k->op, s->node).count : 0;
+  for (unsigned o = 0; o < s->count; o++) {
+    if (s->operands[o] == value) return true;
+  }
+  for (uint32_t i = 0; i < columns; i++) {
+    if (s->columns[i] == value) return true;
+  }
+  return false;
+}
+
 /* Whether statements from..end - 1 read a value. */
 static bool is_read(const struct kernel *k, uint32_t value, uint32_t from, uint32_t end) {
   for (uint32_t i = from; i < end; i++) {
-    const struct kernel_statement *s = &k->statements[i];
-    for (unsigned o = 0; o < s->count; o++) {
-      if (s->operands[o] == value) return true;
-    }
+    if (reads(k, &k->statements[i], value)) return true;
   }
   return false;
 }

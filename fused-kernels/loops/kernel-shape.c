@@ -84,7 +84,8 @@ bool in_lanes(const struct kernel_text *x, const struct kernel_statement *s) {
 
 /* Whether a statement ends with each segment of the consumers' descriptor. */
 static bool ends_with_segments(const struct kernel_statement *s) {
-  return s->kind == KERNEL_REDUCE || s->kind == KERNEL_SCAN || s->kind == KERNEL_COMBINE;
+  const bool combines = s->kind == KERNEL_COMBINE && s->op != SUPEROP_COMBINE_SCATTER;
+  return s->kind == KERNEL_REDUCE || s->kind == KERNEL_SCAN || combines;
 }
 
 /* Reductions and scans end with segments of their own descriptor, even if it is one segment.
@@ -149,7 +150,8 @@ bool is_cursor(const struct kernel_text *x, uint32_t descriptor) {
 static bool statement_is_independent(const struct kernel_text *x,
                                      const struct kernel_statement *s) {
   if (s->kind == KERNEL_SCATTER) return is_pointed(x, s) || in_blocks(x, s);
-  return s->kind != KERNEL_COMBINE && s->kind != KERNEL_SCAN && s->kind != KERNEL_CARRY;
+  if (s->kind == KERNEL_COMBINE) return x->range;
+  return s->kind != KERNEL_SCAN && s->kind != KERNEL_CARRY;
 }
 
 /* Those of a segment that go on from an address write an element once, and segments of what is

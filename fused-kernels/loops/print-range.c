@@ -31,9 +31,24 @@ void kernel_range_find_strides(const struct superop *op, bool *strides) {
 }
 
 bool kernel_range_fits(const struct superop *op) {
-  bool fits = !op->copies && !superop_has_combinations(op);
+  bool fits = !op->copies;
   for (uint32_t k = 0; k < op->node_count && fits; k++) fits = range_does(op, &op->nodes[k]);
   return fits;
+}
+
+/* The first column of the combination that a column is of. */
+static uint32_t first_column(const struct superop *op, uint32_t column) {
+  while (column > 0 && op->nodes[column - 1].role == ROLE_COLUMN) column--;
+  return column;
+}
+
+bool kernel_range_writes(const struct superop *op, const bool *one, uint32_t column) {
+  const struct superop_node *from = emit_definition(op, op->nodes[column].operands[0]);
+  const struct superop_combination at =
+      superop_combination_at(op, first_column(op, column));
+  if (!from) return false;
+  if (op->nodes[at.ends].role != ROLE_COMBINE_SCATTER || from->role != ROLE_SPREAD) return true;
+  return from->operands[0] < op->param_count && !one[from->operands[1]];
 }
 
 /* ---- how parameters are read ---- */

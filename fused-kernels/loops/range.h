@@ -13,8 +13,13 @@
 
 typedef _Bool kernel_range_function(const struct kernel_range *);
 
-/* Whether a superoperator may have such a function: it has no combinations. */
+/* Whether a superoperator may have such a function: it copies no segments. */
 bool kernel_range_fits(const struct superop *);
+
+/* Whether the function writes the elements of a column of a combination: not those of a
+ * parameter, and what is scattered only if it is not the same everywhere. `column`: its node. The
+ * index of a combination that scatters is written unless it is a parameter. one: as below. */
+bool kernel_range_writes(const struct superop *, const bool *one, uint32_t column);
 
 /* Marks, of every parameter, whether INDEXes take their strides from it. Where these are all 1
  * what gathers by them is contiguous. */

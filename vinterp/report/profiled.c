@@ -112,33 +112,23 @@ static uint32_t elementwise_nodes(const struct superop *op) {
   return n;
 }
 
-/* Returns whether every descriptor is known to have one segment. */
-static bool profiled_is_flat(struct machine *m, const struct superop *op) {
-  bool flat = true;
-  for (uint32_t p = 0; p < op->param_count; p++) {
-    flat &= op->kinds[p] != SUPEROP_SEGDES ||
-            machine_count(m, &fused_operands(m)[p].flat).bound == 1;
-  }
-  return flat;
-}
-
 /* A question that is answered in a separate arena, from which the answer is copied. */
 struct question {
   const struct superop *op;
-  bool flat, compiled;
+  bool compiled;
   char left[100];
 };
 
 static void profiled_ask(struct arena *arena, void *context) {
   struct question *q = context;
-  const char *left = fused_functions_leave(arena, q->op, q->flat, &q->compiled);
+  const char *left = fused_functions_leave(arena, q->op, &q->compiled);
   snprintf(q->left, sizeof q->left, "%s", left);
 }
 
 /* Makes a row; returns row 0 if memory runs out. */
-static uint32_t new_row(struct machine *m, uint32_t superop, bool flat) {
+static uint32_t new_row(struct machine *m, uint32_t superop) {
   const struct superop *op = m->program->superops[superop];
-  struct question q = {.op = op, .flat = flat};
+  struct question q = {.op = op};
   const bool one_pass = fused_was_one_pass(m);
   char formula[400];
   if (one_pass && !arena_with(m->heap, profiled_ask, &q)) return 0;
@@ -152,12 +142,12 @@ static uint32_t new_row(struct machine *m, uint32_t superop, bool flat) {
 
 /* Returns the row in which an execution counts. It is looked up if the same has been executed
  * before, since a plan takes longer than many executions. */
-static uint32_t superop_row(struct machine *m, uint32_t superop, bool flat) {
+static uint32_t superop_row(struct machine *m, uint32_t superop) {
   uint64_t key = map_mix(superop_hash(m->program->superops[superop]), superop);
-  key = map_mix(key, 2 * (uint64_t)flat + fused_was_one_pass(m));
+  key = map_mix(key, fused_was_one_pass(m));
   uint32_t row;
   if (profile_superop_known(m->profile, key, &row)) return row;
-  row = new_row(m, superop, flat);
+  row = new_row(m, superop);
   profile_superop_remember(m->profile, key, row);
   return row;
 }
@@ -166,7 +156,6 @@ bool fused_profiled(struct machine *m, uint32_t location, uint32_t superop) {
   const struct superop *op = m->program->superops[superop];
   struct measured x = {.entry = {.op = OPC_FUSED, .type = TW_NONE}};
   profiled_measure(m, &x, &x.entry.read, fused_operands(m), op->param_count);
-  const bool flat = profiled_is_flat(m, op);
   uint64_t domain = fused_domain(m, superop);
   x.begin = stop_clock();
   if (!fused_execute(m, location, superop) ||
@@ -177,7 +166,7 @@ bool fused_profiled(struct machine *m, uint32_t location, uint32_t superop) {
   x.entry.passes = passes > 1 && fused_was_one_pass(m) ? 1 : passes;
   if (domain > x.longest) x.longest = domain;
   if (m->profile) {
-    x.entry.superop = superop_row(m, superop, flat);
+    x.entry.superop = superop_row(m, superop);
     profile_instruction(m->profile, present_row(m), &x.entry);
   }
   if (m->trace) {
