@@ -51,6 +51,7 @@ void trial_holds(struct flattener *f, const struct rep *r) {
 
 struct snapshot {
   size_t kinds, functions, specialisations, pulled, superops, wanted, expanded, explanations;
+  size_t held; /* by the attempt around */
   struct present explained;
   bool exact_floats;
 };
@@ -65,6 +66,7 @@ static struct snapshot snapshot_of(const struct flattener *f) {
                            .expanded = f->expanded,
                            .explanations = f->explanations.count,
                            .explained = f->explained,
+                           .held = f->trial ? f->trial->held.count : 0,
                            .exact_floats = f->exact_floats};
 }
 
@@ -79,6 +81,7 @@ static void go_back(struct flattener *f, const struct snapshot *s) {
   f->expanded = s->expanded;
   f->explanations.count = s->explanations;
   f->explained = s->explained;
+  if (f->trial) f->trial->held.count = s->held;
   f->exact_floats = s->exact_floats;
 }
 
