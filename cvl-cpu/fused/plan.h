@@ -19,11 +19,11 @@
  *   loop            loops, within a strip
  *   chunk           evaluation of a chunk: tiles, reductions, packs, scans
  *   compiled        compiled functions: which there are
- *   tile            tiles, executed by them
  *   choice          whether a run uses those
  *   ranges          positions or segments, by a compiled function for ranges of them
  *   range-part      what one call of it is given
  *   range-scans     scans in ranges
+ *   range-combinations  combinations in ranges: their columns, and what combine/ does with them
  *   packs           the results of packs
  *   scatter         scatters in ranges
  *   concatenate     scatters of contiguous vectors: concatenations
