@@ -19,10 +19,6 @@ const char *emit_type_of(const struct superop *op, struct widths w, uint32_t v) 
   return emit_type(w, (enum superop_kind)op->kinds[v]);
 }
 
-const char *emit_variable_type_of(const struct superop *op, struct widths w, uint32_t v) {
-  return op->kinds[v] == SUPEROP_BOOL ? "_Bool" : emit_type_of(op, w, v);
-}
-
 const struct superop_node *emit_definition(const struct superop *op, uint32_t v) {
   for (uint32_t k = op->node_count; k-- > 0;) {
     if (v >= op->nodes[k].result) return v < op->param_count ? NULL : &op->nodes[k];
@@ -65,10 +61,6 @@ void emit_literal(const struct cvl_value *c, FILE *out) {
 
 const struct map_row *emit_row(const struct superop_node *node) {
   return opcode_map_row((enum opcode)node->op, (enum type_word)node->type);
-}
-
-bool emit_in_two_passes(const struct superop_node *node) {
-  return node->op == OPC_SIN || node->op == OPC_COS || node->op == OPC_TAN;
 }
 
 const struct combine_row *emit_combination(const struct superop_node *node) {

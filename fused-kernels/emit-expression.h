@@ -10,15 +10,10 @@
 const char *emit_type(struct widths, enum superop_kind kind);
 /* The type of the elements of value v. */
 const char *emit_type_of(const struct superop *, struct widths, uint32_t v);
-/* The C type of a variable with computed elements of value v: "_Bool" for BOOL. Compilers keep
- * that as a mask of the width of its operands, whereas they convert each uint8_t to a byte. */
-const char *emit_variable_type_of(const struct superop *, struct widths, uint32_t v);
 /* A literal of exactly this value. */
 void emit_literal(const struct cvl_value *, FILE *);
 /* The row of a map node. */
 const struct map_row *emit_row(const struct superop_node *);
-/* Whether chunks compute a map twice, if they find a large argument: sine, cosine, tangent. */
-bool emit_in_two_passes(const struct superop_node *);
 /* The row of a node that reduces or scans. */
 const struct combine_row *emit_combination(const struct superop_node *);
 /* "add_f": how the function of a combination is called. */

@@ -71,6 +71,14 @@ void fused_emit_prelude(struct widths widths, FILE *out) {
   emit_prelude(widths, out);
   fprintf(out, "#define INT   %s\n#define FLOAT %s\n\n", emit_type(widths, SUPEROP_INT),
           emit_type(widths, SUPEROP_FLOAT));
+  const int bits = widths.float_elem == CVL_F64 ? 64 : 32;
+  fprintf(out,
+          "/* Of sines and the like of arguments that are not large. */\n"
+          "#define NEAR(fn, x) e_near_##fn##_f%d(x)\n"
+          "#define FAR(x)      (FAR_BITS) e_is_far_f%d(x)\n"
+          "#define FAR_BITS    uint%d_t\n"
+          "#define FLOAT_BITS  %d\n\n",
+          bits, bits, bits, bits);
   const char *const *const texts[] = {fused_range_call_text, fused_loops_text};
   for (unsigned i = 0; i < 2; i++) {
     for (const char *const *line = texts[i]; *line; line++) fputs(*line, out);

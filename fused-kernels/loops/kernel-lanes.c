@@ -1,9 +1,12 @@
-/* kernel-lanes.c - loops of positions, in ranges. A block of positions is executed in phases,
- * and between a phase and the next there is a loop. In that each of some lanes has a position:
- * all lanes iterate together, and one whose position has finished takes the next.
+/* kernel-lanes.c - what would not be vectors, in ranges. A block of positions is executed in
+ * phases. Between a phase and the next there is a loop of positions: each of some lanes has a
+ * position, all lanes iterate together, and one whose position has finished takes the next. Or
+ * the phase has computed sines and the like as if no argument were large; if one is, all of the
+ * block are computed anew.
  *
  * hV has the elements of value V of the block that loops or later phases read; cV is a carried
- * value of the lanes.
+ * value of the lanes; farK says whether an argument is large in the phase that begins with
+ * statement K.
  */
 #include "fused-kernels/loops/kernel-text.h"
 
@@ -24,15 +27,22 @@ bool is_last_carry(const struct kernel *k, uint32_t at) {
   return true;
 }
 
-static bool has_rounds(const struct kernel *k) {
+/* Whether large arguments are computed in another way. */
+static bool is_two_passes(const struct kernel_statement *s) {
+  return s->kind == KERNEL_MAP &&
+         (s->op == OPC_SIN || s->op == OPC_COS || s->op == OPC_TAN);
+}
+
+static bool has_phases(const struct kernel *k) {
   for (uint32_t i = 0; i < k->count; i++) {
-    if (k->statements[i].kind == KERNEL_CARRY) return true;
+    const struct kernel_statement *s = &k->statements[i];
+    if (s->kind == KERNEL_CARRY || is_two_passes(s)) return true;
   }
   return false;
 }
 
 void order_phases(struct arena *arena, struct kernel *k) {
-  if (!has_rounds(k)) return;
+  if (!has_phases(k)) return;
   const size_t bytes = k->count * sizeof *k->statements;
   struct kernel_statement *ordered = arena_alloc(arena, bytes);
   struct kernel_statement *carries = arena_alloc(arena, bytes);
@@ -53,19 +63,6 @@ void order_phases(struct arena *arena, struct kernel *k) {
   }
   memcpy(ordered + count, writes, written * sizeof *writes);
   k->statements = ordered;
-}
-
-struct kernel_phase phase_from(const struct kernel *k, uint32_t first) {
-  uint32_t end = first;
-  while (end < k->count && k->statements[end].kind != KERNEL_CARRY) end++;
-  return (struct kernel_phase){first, end};
-}
-
-uint32_t loop_end(const struct kernel *k, uint32_t first) {
-  uint32_t end = first;
-  while (k->statements[end].kind != KERNEL_NEXT) end++;
-  while (end < k->count && k->statements[end].kind == KERNEL_NEXT) end++;
-  return end;
 }
 
 /* ---- what is held for a block ---- */
@@ -90,24 +87,55 @@ static bool is_read(const struct kernel *k, uint32_t value, uint32_t from, uint3
   return false;
 }
 
+/* Whether a statement ends the phase before it: it needs what is not final there. */
+static bool ends_phase(const struct kernel *k, uint32_t first, uint32_t at) {
+  if (k->statements[at].kind == KERNEL_CARRY) return true;
+  for (uint32_t i = first; i < at; i++) {
+    if (is_two_passes(&k->statements[i]) && reads(k, &k->statements[at], k->statements[i].value))
+      return true;
+  }
+  return false;
+}
+
+struct kernel_phase phase_from(const struct kernel *k, uint32_t first) {
+  uint32_t end = first;
+  while (end < k->count && !ends_phase(k, first, end)) end++;
+  return (struct kernel_phase){first, end};
+}
+
+/* The statement behind the loop that begins with a statement, if one does. */
+static uint32_t loop_end(const struct kernel *k, uint32_t first) {
+  uint32_t end = first;
+  if (k->statements[first].kind != KERNEL_CARRY) return first;
+  while (k->statements[end].kind != KERNEL_NEXT) end++;
+  while (end < k->count && k->statements[end].kind == KERNEL_NEXT) end++;
+  return end;
+}
+
+struct kernel_phase next_phase(const struct kernel *k, struct kernel_phase p) {
+  return phase_from(k, loop_end(k, p.end));
+}
+
 static void find_held_of(struct kernel_text *x, struct kernel_phase phase) {
   for (uint32_t k = phase.first; k < phase.end; k++) {
-    const uint32_t v = x->k->statements[k].value;
-    if (v != SUPEROP_NONE) x->held[v] = is_read(x->k, v, phase.end, x->k->count);
+    const struct kernel_statement *s = &x->k->statements[k];
+    if (s->value == SUPEROP_NONE) continue;
+    x->held[s->value] |= is_read(x->k, s->value, phase.end, x->k->count);
+    if (is_two_passes(s)) x->held[s->operands[0]] = true;
   }
 }
 
 void find_held(struct kernel_text *x, struct arena *arena) {
-  x->phases = x->range && has_rounds(x->k);
+  x->phases = x->range && has_phases(x->k);
   if (!x->phases) return;
   x->held = arena_alloc(arena, x->k->values + 1);
   for (struct kernel_phase p = phase_from(x->k, 0); p.end < x->k->count;
-       p = phase_from(x->k, loop_end(x->k, p.end))) {
+       p = next_phase(x->k, p)) {
+    const uint32_t end = loop_end(x->k, p.end);
     find_held_of(x, p);
-    for (uint32_t k = p.end; k < loop_end(x->k, p.end); k++) {
+    for (uint32_t k = p.end; k < end; k++) {
       const struct kernel_statement *s = &x->k->statements[k];
-      if (s->kind == KERNEL_NEXT)
-        x->held[s->value] = is_read(x->k, s->value, loop_end(x->k, p.end), x->k->count);
+      if (s->kind == KERNEL_NEXT) x->held[s->value] = is_read(x->k, s->value, end, x->k->count);
     }
   }
 }
@@ -137,6 +165,51 @@ void keep_held(const struct kernel_text *x) {
     const struct kernel_statement *s = &x->k->statements[k];
     if (is_held(x, s->value)) put(x->out, "h$0[i - from] = v$0;\n", s->value);
   }
+}
+
+/* ---- large arguments ---- */
+
+/* Whether a statement is one of a phase that is computed as if its argument were not large. */
+static bool is_near(const struct kernel_text *x, uint32_t k) {
+  const struct kernel_statement *s = &x->k->statements[k];
+  return x->phases && k >= x->phase.first && k < x->phase.end && is_two_passes(s) &&
+         is_held(x, s->value);
+}
+
+bool print_near(const struct kernel_text *x, uint32_t k) {
+  const struct kernel_statement *s = &x->k->statements[k];
+  if (!is_near(x, k)) return false;
+  put_with(x->out, s->op == OPC_SIN ? "sin" : s->op == OPC_COS ? "cos" : "tan",
+           "const FLOAT v$0 = NEAR($w, v$1);\nfar$2 |= FAR(v$1);\n", s->value, s->operands[0],
+           x->phase.first);
+  return true;
+}
+
+static bool has_near(const struct kernel_text *x) {
+  for (uint32_t k = x->phase.first; k < x->phase.end; k++) {
+    if (is_near(x, k)) return true;
+  }
+  return false;
+}
+
+void declare_far(const struct kernel_text *x) {
+  if (has_near(x)) put(x->out, "FAR_BITS far$0 = 0;\n", x->phase.first);
+}
+
+static void print_far(const struct kernel_text *x) {
+  if (!has_near(x)) return;
+  put(x->out, "if (far$0) {\nfor (uint64_t j = 0; j < to - from; j++) {\n", x->phase.first);
+  for (uint32_t k = x->phase.first; k < x->phase.end; k++) {
+    const struct kernel_statement *s = &x->k->statements[k];
+    if (!is_near(x, k)) continue;
+    const struct snippet argument = numbered("h", s->operands[0]);
+    const char *const operand = arena_printf(x->arena, "%s[j]", argument.text);
+    put(x->out, "h$0[j] = ", s->value);
+    emit_expression(opcode_map_row((enum opcode)s->op, (enum type_word)s->word)->expression, 1,
+                    &operand, x->out);
+    fputs(";\n", x->out);
+  }
+  fputs("}\n}\n", x->out);
 }
 
 /* ---- the loop ---- */
@@ -198,7 +271,7 @@ static void print_round(const struct kernel_text *x, uint32_t k) {
 
 /* A lane that has finished waits for at most LOOP_ROUNDS rounds: checking more often would cost
  * more than what it computes in vain. */
-void print_lanes(const struct kernel_text *x, uint32_t first) {
+static void print_lanes(const struct kernel_text *x, uint32_t first) {
   const uint32_t end = loop_end(x->k, first);
   fputs(x->checks ? "if (bad) return 0;\n{\n" : "{\n", x->out);
   declare_lanes(x, first, end);
@@ -217,4 +290,9 @@ void print_lanes(const struct kernel_text *x, uint32_t first) {
         x->out);
   for (uint32_t k = first; k < end; k++) print_round(x, k);
   fputs("}\n}\n}\n}\n", x->out);
+}
+
+void end_phase(const struct kernel_text *x) {
+  print_far(x);
+  if (x->k->statements[x->phase.end].kind == KERNEL_CARRY) print_lanes(x, x->phase.end);
 }

@@ -13,7 +13,7 @@
 #include "fused-kernels/loops/loops.h"
 #include "fused-kernels/loops/range-call.h"
 
-/* Statements of positions without a loop among them. */
+/* Statements of positions that are executed in one loop. */
 struct kernel_phase {
   uint32_t first, end;
 };
@@ -36,7 +36,7 @@ struct kernel_text {
   bool rows;       /* what is printed is executed for whole rows of the tree */
   bool stays;      /* ... for a piece where some index does not go on */
   bool together;   /* ... for a segment that is one of every descriptor */
-  bool phases;     /* a block of positions is executed in phases, with loops between them; */
+  bool phases;     /* a block of positions is executed in phases; */
   bool *held;      /* ... of every value: elements of a block are held for loops, later phases */
   struct kernel_phase phase; /* what is executed at positions */
   uint32_t combination; /* the number of its combination */
@@ -133,25 +133,27 @@ struct kernel_printers {
 kernel_printer print_constant, print_load, print_spread, print_offset, print_map, print_check;
 /* kernel-gathers.c */
 kernel_printer begin_gather, print_gather;
-/* ---- loops of positions, in ranges: kernel-lanes.c ---- */
+/* ---- phases, in ranges: kernel-lanes.c ---- */
 
 /* Whether a loop begins behind a statement that carries a value. */
 bool is_last_carry(const struct kernel *, uint32_t statement);
 /* Puts the carried values of each loop side by side, and what writes results behind all loops.
  */
 void order_phases(struct arena *, struct kernel *);
-/* The phase that begins with a statement: a loop is behind it, or nothing. */
+/* The phase that begins with a statement; the one behind another, if that is not the last. */
 struct kernel_phase phase_from(const struct kernel *, uint32_t first);
-/* The statement behind a loop, which begins with statement `first`. */
-uint32_t loop_end(const struct kernel *, uint32_t first);
+struct kernel_phase next_phase(const struct kernel *, struct kernel_phase);
 /* Finds what is held for a block; takes room for it; at a position reads what the phase needs,
  * and keeps what others need. */
 void find_held(struct kernel_text *, struct arena *);
 void take_held(const struct kernel_text *);
 void load_held(const struct kernel_text *);
 void keep_held(const struct kernel_text *);
-/* Writes the loop that begins with a statement, for the positions of a block. */
-void print_lanes(const struct kernel_text *, uint32_t first);
+/* Before the positions of a phase; a map of it whose argument may be large: false if it is
+ * none; behind the positions, if it is not the last phase. */
+void declare_far(const struct kernel_text *);
+bool print_near(const struct kernel_text *, uint32_t k);
+void end_phase(const struct kernel_text *);
 
 /* kernel-rounds.c */
 kernel_printer print_carry, print_while, print_next;

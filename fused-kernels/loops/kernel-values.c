@@ -84,6 +84,7 @@ void print_map(const struct kernel_text *x, uint32_t k) {
   const struct map_row *row = opcode_map_row((enum opcode)s->op, (enum type_word)s->word);
   const char *type = statement_type(s);
   const bool checked = s->checked && row->condition;
+  if (print_near(x, k)) return;
   if (checked) print_condition(x, s, row->condition);
   put_with(x->out, s->type == SUPEROP_BOOL ? "_Bool" : type, "const $w v$0 = ", s->value);
   if (checked && !x->single) put_with(x->out, type, "!ok$0 ? ($w)0 : ", s->value);

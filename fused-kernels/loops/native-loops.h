@@ -30,6 +30,30 @@ __attribute__((unused))
 #endif
 static const uint64_t native_zero = 0;
 
+/* ---- conversions ---- */
+
+/* Between INTs and FLOATs of 64 bits, for which AVX2 has no vectors: by halves of 32 bits, whose
+ * sum is rounded once. The bits of 2^52 and 2^84 leave their places to them. */
+#if BITS == 64 && FLOAT_BITS == 64 && defined __SSE4_1__ && !defined __AVX512DQ__
+NATIVE inline double native_real(int64_t x) {
+  const uint64_t u = (uint64_t)x;
+  const double high = f64_of_bits((u >> 32) ^ 0x4530000080000000U),
+               low = f64_of_bits((u & UINT32_MAX) | 0x4330000000000000U);
+  return high - f64_of_bits(0x4530000080100000U) + low;
+}
+
+NATIVE inline int64_t native_int(double x) {
+  const double t = trunc(x >= -0x1p63 && x < 0x1p63 ? x : -0x1p63), high = floor(t * 0x1p-32);
+  const uint64_t h = bits_of_f64(high + 0x1.8p52), l = bits_of_f64(t - high * 0x1p32 + 0x1.8p52);
+  return (int64_t)(((h - bits_of_f64(0x1.8p52)) << 32) + (l - bits_of_f64(0x1.8p52)));
+}
+
+#undef REAL
+#undef TO_INT
+#define REAL(x) _Generic((x), int64_t : native_real((int64_t)(x)), default : (double)(x))
+#define TO_INT(x) native_int(x)
+#endif
+
 /* ---- pieces ---- */
 
 /* Of `more` positions, those before which something that counts up from `a`, and may wrap

@@ -134,14 +134,15 @@ static void keep_cursors(const struct kernel_text *x, const char *format) {
   }
 }
 
-/* All phases but the last one, and the loop behind each; the last phase. */
+/* All phases but the last one, and what is behind each; the last phase. */
 static struct kernel_phase print_phases(const struct kernel_text *x) {
   struct kernel_text part = *x;
   keep_cursors(x, "const uint64_t from_s$0 = s$0;\n");
   for (part.phase = phase_from(x->k, 0); part.phase.end < x->k->count;
-       part.phase = phase_from(x->k, loop_end(x->k, part.phase.end))) {
+       part.phase = next_phase(x->k, part.phase)) {
+    declare_far(&part);
     print_positions(&part, "to");
-    print_lanes(&part, part.phase.end);
+    end_phase(&part);
     fputs("i = from;\n", x->out);
     keep_cursors(x, "s$0 = from_s$0;\n");
   }
