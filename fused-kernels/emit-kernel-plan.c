@@ -126,28 +126,18 @@ static bool emit_kernel_plan_is_elsewhere(const struct superop *op, uint32_t i,
          (leave & SCATTERS_ELSEWHERE && scatters_elsewhere(op, i));
 }
 
-/* One kernel computes everything that has elements, or is combined as far as a warp gets. */
+/* Returns what the kernel that leaves this is for. */
 static struct fused_target kernel_target(const struct superop *op, unsigned leave,
                                          const bool *elsewhere) {
-  const uint32_t spreads = 1U << STEP_SPREAD | 1U << STEP_INDEX;
-  const uint32_t consumers =
-      1U << STEP_REDUCE | 1U << STEP_COMBINE_REDUCE | 1U << STEP_COMBINE_SCAN;
-  const uint32_t left = (leave & (LEAVE_SPREADS | LOOP_BIT)) == LEAVE_SPREADS ? spreads : 0;
-  const uint32_t packs = leave & (PACK_INSIDE | PACK_ONLY) ? 1U << STEP_PACK : 0;
-  const uint32_t scans = leave & SCAN_BIT ? 1U << STEP_SCAN : 0;
-  const uint32_t scatters = leave & SCATTER_BIT ? 1U << STEP_SCATTER : 0;
   return (struct fused_target){
-      .inside = spreads | 1U << STEP_CONST | 1U << STEP_GATHER | 1U << STEP_GATHER_BY_DATA |
-                1U << STEP_MAP | 1U << STEP_LOOP | consumers | packs | scans | scatters,
-      .if_read = left,
-      .left = left,
-      .stages = 1,
-      .drops = true,
+      .packs = (leave & (PACK_INSIDE | PACK_ONLY)) != 0,
+      .scans = (leave & SCAN_BIT) != 0,
+      .scattered = leave & SCATTER_BIT ? scatters_operands(op, leave >> NODE_SHIFT, leave) : 0,
+      .leaves = (leave & (LEAVE_SPREADS | LOOP_BIT)) == LEAVE_SPREADS,
       .elsewhere = elsewhere,
       .partial = (leave & (PACK_ONLY | SCAN_BIT | SCATTER_BIT)) != 0,
       .carries = leave & LOOPS_ELSEWHERE ? loops_do_the_rest(op)
-                                         : (leave & (LOOP_BIT | LOOP_LAST)) == LOOP_BIT,
-      .scattered = scatters ? scatters_operands(op, leave >> NODE_SHIFT, leave) : 0};
+                                         : (leave & (LOOP_BIT | LOOP_LAST)) == LOOP_BIT};
 }
 
 static bool *consumers_elsewhere(struct arena *arena, const struct superop *op,
@@ -166,8 +156,7 @@ static void checks_elsewhere(struct arena *arena, const struct superop *op, bool
   for (uint32_t i = 1; i < kernels; i++) {
     struct fused_schedule s;
     const bool *others = consumers_elsewhere(arena, op, leave[i]);
-    if (!fused_schedule_make(arena, op, kernel_target(op, leave[i], others), &s))
-      invariant(false);
+    fused_schedule_make(arena, op, kernel_target(op, leave[i], others), &s);
     for (uint32_t k = 0; k < op->node_count; k++)
       is[k] |= op->nodes[k].checked && s.tasks[k] == TASK_INSIDE;
   }
@@ -185,8 +174,7 @@ void fused_kernel_plan(struct arena *arena, const struct superop *op, struct wid
                        unsigned leave, const struct tuning *tuning, struct fused_kernel *k) {
   fused_kernel_room(arena, op, widths, tuning, k);
   const struct fused_target target = kernel_target(op, leave, elsewhere(arena, op, leave));
-  if (!fused_schedule_make(arena, op, target, &k->schedule))
-    invariant(false); /* nothing apart is an operand */
+  fused_schedule_make(arena, op, target, &k->schedule);
   k->tasks = k->schedule.tasks;
   k->written = k->schedule.written;
   k->spread = k->schedule.left;

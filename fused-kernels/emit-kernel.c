@@ -245,8 +245,7 @@ static bool hands_segment(const struct body *b) {
 }
 
 bool body_loads(const struct body *b, uint32_t v) {
-  return b->k->read[v] && b->op->kinds[v] != SUPEROP_SEGDES &&
-         fused_schedule_loads(&b->k->schedule, 0, v);
+  return b->k->schedule.loaded[v];
 }
 
 void body_load_operands(const struct body *b) {
