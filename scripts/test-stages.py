@@ -310,7 +310,8 @@ def whole_programs():
                 "python3 nesl-tests/native.py --jobs {jobs} --random {1000} --seed 0x{seed} --least {1000}")
     yield Stage("whole: procedures of lifted functions", f"python3 nesl-tests/procedures.py --jobs {{jobs}} {PART}")
     yield Stage("whole: properties of programs", "python3 nesl-tests/properties.py --seed 0x{seed}")
-    yield Stage("whole: code of each C compiler", f"{CACHED} python3 nesl-tests/compilers.py --all --jobs {{jobs}}")
+    yield Stage("whole: code of each C compiler", f"{CACHED} python3 nesl-tests/compilers.py --all --jobs {{jobs}}",
+                rare=True)
     yield Stage("whole: superoperators compiled ahead of time", "python3 nesl-tests/ahead.py")
     yield Stage("whole: functions of C from NESL, their kernels for a GPU",
                 "python3 nesl-tests/libraries.py --cuda")
@@ -340,7 +341,7 @@ def whole_programs():
                 "bench/run --check --backend cuda-ptx --systems cuda,cuda-library --jobs {jobs}", rare=True)
     yield Stage("whole: calls of the CUDA runtime that fail, each of them",
                 "lab/check failures --jobs {jobs} --every", rare=True)
-    yield Stage("whole: kernels of the examples in NESL, by NVRTC", "scripts/check-kernels examples/*.nesl")
+    yield Stage("whole: kernels of the examples in NESL, by NVRTC", "scripts/check-kernels examples/*.nesl", rare=True)
     yield Stage("whole: what checks a GPU, on the emulated one", "scripts/gpu-check --emulated"
                 " --whole --only conformance switches peers corpus fused big --minutes 60", rare=True)
 

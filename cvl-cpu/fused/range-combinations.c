@@ -5,14 +5,9 @@
 
 /* ---- columns ---- */
 
-/* The column with this number of a combination: its node. */
-static uint32_t column_node(const struct fused_combination *c, uint32_t column) {
-  return c->at.first + column;
-}
-
 static bool is_written(const struct ranges *r, const struct fused_combination *c,
                        uint32_t column) {
-  return kernel_range_writes(r->k->op, r->f->one, column_node(c, column));
+  return r->plan->columns[c->first_column + column];
 }
 
 /* The value that a combination scatters by. */

@@ -6,7 +6,6 @@
  * its tuple have the number of the superoperator.
  */
 #include "fused-kernels/loops/kernel-text.h"
-#include "fused-kernels/loops/range.h"
 
 static struct superop_combination columns_of(const struct kernel_text *x,
                                              const struct kernel_statement *s) {
@@ -19,6 +18,21 @@ static uint32_t result_of(const struct kernel_text *x, struct superop_combinatio
 }
 
 /* ---- ranges ---- */
+
+/* The first column of the combination that a column is of. */
+static uint32_t first_column(const struct superop *op, uint32_t column) {
+  while (column > 0 && op->nodes[column - 1].role == ROLE_COLUMN) column--;
+  return column;
+}
+
+bool writes_column(const struct kernel_text *x, uint32_t node) {
+  const struct superop *op = x->op;
+  const struct superop_node *from = emit_definition(op, op->nodes[node].operands[0]);
+  const struct superop_combination at = superop_combination_at(op, first_column(op, node));
+  if (!from) return false;
+  if (op->nodes[at.ends].role != ROLE_COMBINE_SCATTER || from->role != ROLE_SPREAD) return true;
+  return from->operands[0] < op->param_count && !x->one[from->operands[1]];
+}
 
 /* How many columns combinations have, and how many of these there are, before statement k. */
 struct counted {
@@ -48,7 +62,7 @@ static void for_columns(const struct kernel_text *x, uint32_t k, column_printer 
   const struct counted before = count_before(x, k), all = count_before(x, x->k->count);
   const struct superop_node *nodes = x->op->nodes;
   for (uint32_t i = 0; i < at.count; i++) {
-    if (kernel_range_writes(x->op, x->one, at.first + i))
+    if (writes_column(x, at.first + i))
       print(x, before.columns + i, s->columns[i],
             (enum superop_kind)x->op->kinds[nodes[at.first + i].operands[0]]);
   }

@@ -160,7 +160,8 @@ kernel_printer print_carry, print_while, print_next;
 /* kernel-results.c, kernel-packs.c, kernel-scatters.c */
 extern const struct kernel_printers store_printers, scan_printers, reduce_printers,
     keep_printers, scatter_printers;
-/* kernel-combinations.c */
+/* kernel-combinations.c; whether a range writes the column of a combination that a node is. */
+bool writes_column(const struct kernel_text *, uint32_t node);
 extern const struct kernel_printers combine_printers;
 
 /* The row of a reduction or scan. */

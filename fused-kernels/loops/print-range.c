@@ -36,21 +36,6 @@ bool kernel_range_fits(const struct superop *op) {
   return fits;
 }
 
-/* The first column of the combination that a column is of. */
-static uint32_t first_column(const struct superop *op, uint32_t column) {
-  while (column > 0 && op->nodes[column - 1].role == ROLE_COLUMN) column--;
-  return column;
-}
-
-bool kernel_range_writes(const struct superop *op, const bool *one, uint32_t column) {
-  const struct superop_node *from = emit_definition(op, op->nodes[column].operands[0]);
-  const struct superop_combination at =
-      superop_combination_at(op, first_column(op, column));
-  if (!from) return false;
-  if (op->nodes[at.ends].role != ROLE_COMBINE_SCATTER || from->role != ROLE_SPREAD) return true;
-  return from->operands[0] < op->param_count && !one[from->operands[1]];
-}
-
 /* ---- how parameters are read ---- */
 
 /* Parameter p, as it is read in a way. */
@@ -209,6 +194,14 @@ static void find_far(const struct kernel_text *x, uint32_t *far) {
   }
 }
 
+static void find_columns(const struct kernel_text *x, struct kernel_range_plan *plan) {
+  uint32_t count = 0;
+  plan->columns = arena_alloc(x->arena, x->op->node_count + 1);
+  for (uint32_t k = 0; k < x->op->node_count; k++) {
+    if (x->op->nodes[k].role == ROLE_COLUMN) plan->columns[count++] = writes_column(x, k);
+  }
+}
+
 /* Finds what scatters write to. */
 static void find_written(const struct kernel_text *x, struct kernel_range_plan *plan) {
   const uint32_t outputs = x->op->output_count;
@@ -230,6 +223,7 @@ bool kernel_range_plan_make(struct arena *arena, const struct superop *op, const
   plan->cursors = arena_alloc(arena, op->param_count + 1);
   for (uint32_t p = 0; p < op->param_count; p++) plan->cursors[p] = is_cursor(&x, p);
   find_written(&x, plan);
+  find_columns(&x, plan);
   plan->far = arena_alloc(arena, (READ_WAYS * op->param_count + 1) * sizeof *plan->far);
   find_far(&x, plan->far);
   return true;

@@ -16,11 +16,6 @@ typedef _Bool kernel_range_function(const struct kernel_range *);
 /* Whether a superoperator may have such a function: it copies no segments. */
 bool kernel_range_fits(const struct superop *);
 
-/* Whether the function writes the elements of a column of a combination: not those of a
- * parameter, and what is scattered only if it is not the same everywhere. `column`: its node. The
- * index of a combination that scatters is written unless it is a parameter. one: as below. */
-bool kernel_range_writes(const struct superop *, const bool *one, uint32_t column);
-
 /* Marks, of every parameter, whether INDEXes take their strides from it. Where these are all 1
  * what gathers by them is contiguous. */
 void kernel_range_find_strides(const struct superop *, bool *strides);
@@ -39,6 +34,10 @@ struct kernel_range_plan {
   /* Of every output of a scatter: the descriptor of the segments that are written to, as it is
    * read. */
   uint32_t *written;
+  /* Of every column of every combination: the function writes its elements. Not those of a
+   * parameter, and what is scattered only if it is not the same everywhere. The index of a
+   * combination that scatters is written unless it is a parameter. */
+  bool *columns;
   bool ordered; /* several positions may write an element: the last one counts */
 };
 /* Plans them, in the arena. one: of every descriptor, whether it is one segment in all runs; of
