@@ -165,7 +165,7 @@ static void emit_planned(struct file *file, const struct fused_functions *f, FIL
 
 /* Where all descriptors but one are one segment, and strides are 1. */
 static void emit_for_all_but_one(struct file *file, const struct superop *op, uint32_t but,
-                                FILE *out) {
+                                 FILE *out) {
   struct fused_functions f;
   bool *one = arena_alloc(file->arena, op->param_count + 1);
   kernel_range_find_strides(op, one);

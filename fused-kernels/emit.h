@@ -22,7 +22,8 @@ void fused_emit_cuda(struct arena *, const struct superop *const *, uint32_t cou
 /* One function for ranges (loops/range.h), and those of combinations. */
 struct fused_functions {
   const struct superop *op;
-  const bool *one; /* of every parameter: a descriptor of one segment, or strides that are all 1 */
+  const bool
+      *one; /* of every parameter: a descriptor of one segment, or strides that are all 1 */
   struct kernel_range_plan range;
 };
 

@@ -37,8 +37,8 @@ void fused_combine_finish(const struct combine_worker *);
 /* The turn of a chunk, for scans; range 0 or 1. */
 void fused_combine_totals(struct combine_worker *, const struct segment_range *, int number);
 void fused_combine_advance(struct combine_worker *, const struct segment_range *, int number);
-void fused_combine_write(struct combine_worker *, const struct segment_range *, uint64_t segment,
-                         int number);
+void fused_combine_write(struct combine_worker *, const struct segment_range *,
+                         uint64_t segment, int number);
 void fused_combine_scan(struct combine_worker *, uint64_t first, uint64_t last);
 /* Executes a COMBINE_SCATTER whose first consumer is this node, after all steps. */
 bool fused_combine_scatter(struct cvl_kernel *, uint32_t node,

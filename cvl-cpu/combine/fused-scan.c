@@ -160,8 +160,8 @@ static void scan_given(struct combine_worker *w, uint32_t i, uint64_t n) {
 }
 
 /* Scans `many` whole segments that together fit a tile. The first begins at position p. */
-static void scan_group(struct combine_worker *w, uint32_t i, uint64_t p, const uint64_t *offsets,
-                       uint64_t many) {
+static void scan_group(struct combine_worker *w, uint32_t i, uint64_t p,
+                       const uint64_t *offsets, uint64_t many) {
   const struct fused_combination *c = &w->k->combinations[i];
   const struct order_columns x = combine_columns(w, c, p), out = combine_item(c, &c->out, p);
   order_scan(&w->functions[i].call, &x, (struct order_segments){offsets, many}, NULL,

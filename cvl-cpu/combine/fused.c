@@ -157,8 +157,7 @@ struct fused_function combine_function(const struct cvl_kernel *k,
                                        const struct fused_combination *c, char *buffers) {
   struct fused_function f = {{.columns = c->columns, .apply = fused_apply}, k, c, buffers};
   memcpy(f.call.bytes, c->bytes, sizeof c->bytes);
-  if (k->run.by_ranges)
-    f.call.compiled = fused_compiled_combination(k->compiled, c->at.first);
+  if (k->run.by_ranges) f.call.compiled = fused_compiled_combination(k->compiled, c->at.first);
   return f;
 }
 

@@ -22,9 +22,8 @@ struct fused_function combine_function(const struct cvl_kernel *,
                                        const struct fused_combination *, char *buffers);
 
 /* Returns the columns of a tile or chunk, from position p on. */
-static inline struct order_columns combine_columns(const struct combine_worker *w,
-                                                   const struct fused_combination *c,
-                                                   uint64_t p) {
+static inline struct order_columns
+combine_columns(const struct combine_worker *w, const struct fused_combination *c, uint64_t p) {
   struct order_columns x = {{NULL}};
   for (uint32_t j = 0; j < c->columns; j++)
     x.at[j] = w->steps ? fused_at(w->steps, c->column[j], p)

@@ -52,9 +52,8 @@ static bool columns_suits(const struct cvl_kernel *k, uint32_t n) {
 
 bool fused_columns_suit(const struct cvl_kernel *k) {
   const struct segments *s = &k->run.segments;
-  if (k->reduction_count == 0 || fused_hands_on(k) || k->combines ||
-      s->offsets || s->equal < 2 || s->equal > CVL_REDUCE_BLOCK ||
-      s->count < tuned(k->c, COLUMN_ROWS))
+  if (k->reduction_count == 0 || fused_hands_on(k) || k->combines || s->offsets ||
+      s->equal < 2 || s->equal > CVL_REDUCE_BLOCK || s->count < tuned(k->c, COLUMN_ROWS))
     return false;
   for (uint32_t v = 0; v < k->op->value_count; v++) {
     const struct fused_value *value = &k->values[v];

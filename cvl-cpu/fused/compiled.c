@@ -24,8 +24,7 @@ static bool compiled_plan(struct fused_compiled *f) {
   const struct cvl_kernel *k = f->k;
   const size_t bytes = k->op->param_count * sizeof *k->one;
   const bool *one = memcpy(arena_alloc(&f->arena, bytes + 1), k->one, bytes);
-  f->combinations =
-      arena_alloc(&f->arena, (k->op->node_count + 1) * sizeof *f->combinations);
+  f->combinations = arena_alloc(&f->arena, (k->op->node_count + 1) * sizeof *f->combinations);
   return fused_functions_plan(&f->arena, k->op, one, &f->functions);
 }
 

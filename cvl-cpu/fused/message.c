@@ -113,9 +113,7 @@ static void compute_wanted(struct message *m, uint32_t end) {
   message_find_wanted(m, end);
   for (uint32_t v = 0; v < op->param_count; v++) {
     const struct fused_value *p = &k->values[v];
-    if (!m->wanted[v] || !p->run.base ||
-        !p->reported)
-      continue;
+    if (!m->wanted[v] || !p->run.base || !p->reported) continue;
     memcpy(&m->element[v], p->run.base + m->position * p->bytes, p->bytes);
   }
   for (uint32_t n = 0; n < end; n++) {

@@ -98,19 +98,19 @@ struct fused_value_run {
 
 /* A value: the plan, which is made once. Runs only read it, except `run`. */
 struct fused_value {
-  uint8_t elem, bytes; /* of a vector */
-  uint8_t buffer;      /* the buffer it has if it needs one: IN_STRIP, IN_TILE or IN_CHUNK */
-  uint32_t slot;           /* number of the buffer among those of its kind */
-  uint32_t node;           /* that defines it; SUPEROP_NONE: a parameter */
-  uint32_t last_read;      /* parameter: last node that reads it elementwise */
-  bool read_elementwise;   /* parameter: some node reads it elementwise */
-  bool only_elementwise;   /* parameter: all its uses do */
-  bool reported;           /* the message of an ASSERT depends on its element */
-  bool consumed;           /* by a reduction, scan, pack or scatter */
-  bool scattered;          /* by a scatter: has to be in memory as a whole */
-  uint32_t consumers;      /* operands of such nodes that it is */
-  bool as_runs; /* result of an INDEX that only scatters read, as their index: may stay
-                   unwritten */
+  uint8_t elem, bytes;   /* of a vector */
+  uint8_t buffer;        /* the buffer it has if it needs one: IN_STRIP, IN_TILE or IN_CHUNK */
+  uint32_t slot;         /* number of the buffer among those of its kind */
+  uint32_t node;         /* that defines it; SUPEROP_NONE: a parameter */
+  uint32_t last_read;    /* parameter: last node that reads it elementwise */
+  bool read_elementwise; /* parameter: some node reads it elementwise */
+  bool only_elementwise; /* parameter: all its uses do */
+  bool reported;         /* the message of an ASSERT depends on its element */
+  bool consumed;         /* by a reduction, scan, pack or scatter */
+  bool scattered;        /* by a scatter: has to be in memory as a whole */
+  uint32_t consumers;    /* operands of such nodes that it is */
+  bool as_runs;          /* result of an INDEX that only scatters read, as their index: may stay
+                            unwritten */
   bool is_output;
   bool has_spare;      /* NEXT: the next value is another carried value ... */
   uint32_t spare_slot; /* ... and is saved in this buffer first */
@@ -193,8 +193,8 @@ struct fused_pack {
 /* A combination; its columns are what COLUMNs read. */
 struct fused_combination {
   struct superop_combination at;
-  uint8_t role;   /* enum superop_role */
-  bool inclusive; /* of a scan */
+  uint8_t role;                   /* enum superop_role */
+  bool inclusive;                 /* of a scan */
   uint32_t columns, first_column; /* how many; its first one among those of all combinations */
   struct fused_value *column[SUPEROP_COLUMNS_MAX];
   uint8_t bytes[SUPEROP_COLUMNS_MAX];
@@ -300,9 +300,9 @@ struct cvl_kernel {
   uint32_t reduction_count, scan_count, pack_count, scatter_count;
   struct fused_combination *combinations;
   uint32_t combination_count, column_count; /* columns: of all combinations */
-  bool combines, scans_by; /* some combination reduces; some scans */
-  bool gathers;            /* some node does */
-  bool has_runs;           /* some value is as_runs */
+  bool combines, scans_by;                  /* some combination reduces; some scans */
+  bool gathers;                             /* some node does */
+  bool has_runs;                            /* some value is as_runs */
   bool *strides;  /* of every parameter: it has the strides of INDEXes */
   bool *one;      /* k->run.one in all runs: functions for ranges are compiled for that ... */
   bool found_one; /* ... of one run or more; before that: all that may be */

@@ -59,7 +59,8 @@ bool range_combinations_begin(struct ranges *r) {
 bool range_combinations_scatter(const struct ranges *r) {
   for (uint32_t i = 0; i < r->k->combination_count; i++) {
     const struct fused_combination *c = &r->k->combinations[i];
-    if (c->role == ROLE_COMBINE_SCATTER && !fused_combine_scatter(r->k, c->at.ends, r->operands))
+    if (c->role == ROLE_COMBINE_SCATTER &&
+        !fused_combine_scatter(r->k, c->at.ends, r->operands))
       return false;
   }
   return true;
@@ -88,8 +89,8 @@ size_t range_combinations_at(const struct ranges *r, struct range_worker *w, cha
   const size_t rooms = end;
   for (uint32_t i = 0; i < k->column_count; i++) range_next_array(&end, column_bytes(r));
   if (!memory) return end;
-  w->combining = (struct combine_worker){.k = r->k,
-                                         .columns = (char **)(void *)(memory + columns)};
+  w->combining =
+      (struct combine_worker){.k = r->k, .columns = (char **)(void *)(memory + columns)};
   w->columns = (void **)(void *)(memory + written);
   w->column_rooms = memory + rooms;
   fused_combine_set_up(&w->combining, memory + state);

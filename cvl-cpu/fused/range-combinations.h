@@ -15,7 +15,8 @@ bool range_combinations_scatter(const struct ranges *);
 size_t range_combinations_shared_at(const struct ranges *, char *memory);
 size_t range_combinations_at(const struct ranges *, struct range_worker *, char *memory);
 /* Says where the function writes the columns of a part. */
-void range_give_columns(const struct ranges *, struct range_worker *, const struct range_part *);
+void range_give_columns(const struct ranges *, struct range_worker *,
+                        const struct range_part *);
 /* Reduces what the part has written: whole segments, or a tile of a longer one. */
 void range_combine(const struct ranges *, struct range_worker *, const struct range_part *);
 /* Before the turn of a range; in it; after it. */

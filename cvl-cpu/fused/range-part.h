@@ -22,8 +22,8 @@ struct ranges {
   const struct kernel_range_plan *plan;
   const struct cvl_value *operands;
   kernel_range_function *function;
-  uint64_t units;       /* that threads share: positions, or steps of the path over segments */
-  uint64_t grain;       /* units of a range */
+  uint64_t units; /* that threads share: positions, or steps of the path over segments */
+  uint64_t grain; /* units of a range */
   enum fused_scattering scattering;
   bool stages;          /* some results bypass the caches */
   bool computes_starts; /* of segments of one length, for each call */
@@ -66,15 +66,15 @@ struct range_worker {
   uint64_t cut[2];     /* a part, as the only segment of the main descriptor */
   uint64_t ends[2];    /* of segments in what is kept, where they are not wanted */
   uint64_t *starts;    /* PIECE + 1 for each parameter in every way */
-  uint64_t *written;   /* of every output: where the segments begin that the part writes to ... */
+  uint64_t *written; /* of every output: where the segments begin that the part writes to ... */
   uint64_t *lows, *spans; /* ... and the elements that are written at all */
   uint8_t **marks;
   /* range-combinations.c: */
   struct combine_worker combining;
   void **columns;     /* where the function writes them */
   char *column_rooms; /* of each column of a combination */
-  uint64_t *picked;    /* most + 1 for each parameter that is picked from */
-  char *staged;        /* STAGED_MOST elements for each output */
+  uint64_t *picked;   /* most + 1 for each parameter that is picked from */
+  char *staged;       /* STAGED_MOST elements for each output */
 };
 
 /* What one call executes: positions; and segments if there are any, or a part of the first of
@@ -112,7 +112,8 @@ static inline bool range_is_descriptor(const struct ranges *r, uint32_t output) 
 static inline bool range_is_combined(const struct ranges *r, uint32_t output) {
   const uint32_t node = r->k->values[r->k->op->outputs[output]].node;
   const uint8_t role = node == SUPEROP_NONE ? ROLE_CONST : r->k->op->nodes[node].role;
-  return role == ROLE_COMBINE_REDUCE || role == ROLE_COMBINE_SCAN || role == ROLE_COMBINE_SCATTER;
+  return role == ROLE_COMBINE_REDUCE || role == ROLE_COMBINE_SCAN ||
+         role == ROLE_COMBINE_SCATTER;
 }
 
 /* Whether the function reads a parameter in a way. */

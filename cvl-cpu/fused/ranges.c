@@ -119,7 +119,7 @@ static void positions(void *ranges, uint64_t first, uint64_t last, unsigned work
   struct ranges *r = ranges;
   struct range_worker *w = begin_range(r, worker, first / r->grain, first);
   const struct range_share share = {.high = last, .in = {first, last, first == 0}};
-  const uint64_t most = r->k->combines      ? CVL_REDUCE_BLOCK
+  const uint64_t most = r->k->combines       ? CVL_REDUCE_BLOCK
                         : r->computes_starts ? PIECE
                         : r->stages          ? STAGED
                                              : last - first;
@@ -211,8 +211,7 @@ static struct range_share share_of(const struct segments *s, uint64_t whole,
   if (long_segment_crosses(s, whole, from.segment, from.position))
     share.in =
         segment_range_of(s, CVL_REDUCE_BLOCK, from.segment - 1, from.position, to.position);
-  if (to.segment > from.segment &&
-      long_segment_crosses(s, whole, to.segment, to.position)) {
+  if (to.segment > from.segment && long_segment_crosses(s, whole, to.segment, to.position)) {
     share.whole--;
     share.out = segment_range_of(s, CVL_REDUCE_BLOCK, share.whole, from.position, to.position);
   }
@@ -311,8 +310,8 @@ static bool finish_packs(const struct ranges *r) {
 /* Of segments that were executed in parts. */
 static void finish_long(const struct ranges *r, const struct fused_reduction *of, uint32_t i) {
   const struct segments s = value_segments(&r->operands[r->plan->main]);
-  finish_long_segments(&s, r->k->run.whole, r->long_segments, of->row, of->v->bytes, r->totals[i],
-                       r->results[i]);
+  finish_long_segments(&s, r->k->run.whole, r->long_segments, of->row, of->v->bytes,
+                       r->totals[i], r->results[i]);
 }
 
 /* Of the only segment: the totals of blocks, until one is left. */
@@ -376,8 +375,7 @@ static size_t shared_at(struct ranges *r, char *memory) {
     r->results[i] = bytes > 0 ? memory + from : output_at(r, i);
     r->totals[i] = memory + totals;
   }
-  const size_t combined =
-      range_next_array(&end, range_combinations_shared_at(r, NULL));
+  const size_t combined = range_next_array(&end, range_combinations_shared_at(r, NULL));
   if (memory) range_combinations_shared_at(r, memory + combined);
   return end;
 }

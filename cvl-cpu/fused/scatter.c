@@ -104,8 +104,9 @@ bool fused_scatter_begin(struct cvl_kernel *k, const struct cvl_value *operands)
 
 static bool is_whole(const struct cvl_kernel *k, const struct fused_scatter *s) {
   uint64_t marked;
-  return !s->mark || (cpu_count_flags(k->c, k->run.site + s->node, s->mark, s->count, &marked) &&
-                      marked == s->count);
+  return !s->mark ||
+         (cpu_count_flags(k->c, k->run.site + s->node, s->mark, s->count, &marked) &&
+          marked == s->count);
 }
 
 bool fused_scatter_end(struct cvl_kernel *k, bool check) {

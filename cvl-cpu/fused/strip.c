@@ -73,7 +73,7 @@ uint64_t fused_step(struct fused_worker *w, uint32_t number, uint64_t first, uin
   case ACT_WITHIN:
     return move_int(move, k->c->int_elem)
         ->within(n, fused_at(w, &k->values[p->index], first), p->run.bound);
-  case ACT_LOOP:     /* loop.c */
+  case ACT_LOOP: /* loop.c */
   case ACT_NONE: break;
   }
   return n;

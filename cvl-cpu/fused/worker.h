@@ -72,7 +72,7 @@ struct fused_worker {
   char *filled;          /* a strip for each of them */
   const char *all_true, *all_false; /* BOOLs: a strip */
   char *lanes;                      /* of each reduction, by columns */
-  struct fused_located *located; /* NULL: nothing gathers */
+  struct fused_located *located;    /* NULL: nothing gathers */
   struct walk *walks;
   struct walk *ranks;  /* of each pack */
   uint64_t *kept;      /* by each pack in this chunk */

@@ -29,8 +29,7 @@ bool is_last_carry(const struct kernel *k, uint32_t at) {
 
 /* Whether large arguments are computed in another way. */
 static bool is_two_passes(const struct kernel_statement *s) {
-  return s->kind == KERNEL_MAP &&
-         (s->op == OPC_SIN || s->op == OPC_COS || s->op == OPC_TAN);
+  return s->kind == KERNEL_MAP && (s->op == OPC_SIN || s->op == OPC_COS || s->op == OPC_TAN);
 }
 
 static bool has_phases(const struct kernel *k) {
@@ -91,7 +90,8 @@ static bool is_read(const struct kernel *k, uint32_t value, uint32_t from, uint3
 static bool ends_phase(const struct kernel *k, uint32_t first, uint32_t at) {
   if (k->statements[at].kind == KERNEL_CARRY) return true;
   for (uint32_t i = first; i < at; i++) {
-    if (is_two_passes(&k->statements[i]) && reads(k, &k->statements[at], k->statements[i].value))
+    if (is_two_passes(&k->statements[i]) &&
+        reads(k, &k->statements[at], k->statements[i].value))
       return true;
   }
   return false;
@@ -179,7 +179,10 @@ static bool is_near(const struct kernel_text *x, uint32_t k) {
 bool print_near(const struct kernel_text *x, uint32_t k) {
   const struct kernel_statement *s = &x->k->statements[k];
   if (!is_near(x, k)) return false;
-  put_with(x->out, s->op == OPC_SIN ? "sin" : s->op == OPC_COS ? "cos" : "tan",
+  put_with(x->out,
+           s->op == OPC_SIN   ? "sin"
+           : s->op == OPC_COS ? "cos"
+                              : "tan",
            "const FLOAT v$0 = NEAR($w, v$1);\nfar$2 |= FAR(v$1);\n", s->value, s->operands[0],
            x->phase.first);
   return true;
@@ -217,7 +220,8 @@ static void print_far(const struct kernel_text *x) {
 /* The statement that says what a carried value becomes. */
 static const struct kernel_statement *next_of(const struct kernel_text *x, uint32_t k) {
   const uint32_t value = x->k->statements[k].value;
-  while (x->k->statements[k].kind != KERNEL_NEXT || x->k->statements[k].operands[0] != value) k++;
+  while (x->k->statements[k].kind != KERNEL_NEXT || x->k->statements[k].operands[0] != value)
+    k++;
   return &x->k->statements[k];
 }
 

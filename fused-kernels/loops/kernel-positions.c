@@ -31,7 +31,8 @@ static bool is_whole(const struct kernel_text *x, uint32_t near) {
 }
 
 void put_base(const struct kernel_text *x, const struct kernel_statement *s) {
-  const bool segments = is_segmented(x, s->far), whole = is_whole(x, s->near) || reads_whole(x, s);
+  const bool segments = is_segmented(x, s->far),
+             whole = is_whole(x, s->near) || reads_whole(x, s);
   const uint32_t far = segments ? x->params[s->far].v : 0;
   put_with(x->out, segment(x, s->near).text,
            !segments ? "0"

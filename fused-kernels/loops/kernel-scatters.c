@@ -22,8 +22,7 @@ static bool marks(const struct kernel_statement *s) {
   return s->checked && s->op == OPC_PERMUTE;
 }
 
-static void begin_whole_scatter(const struct kernel_text *x,
-                                const struct kernel_statement *s) {
+static void begin_whole_scatter(const struct kernel_text *x, const struct kernel_statement *s) {
   put_with(x->out, size_of(x, x->op->sizes[s->output]).text, "uint64_t size$0 = $w;\n",
            s->output);
   take_result(x, s->output, numbered("size", s->output).text);
@@ -79,8 +78,10 @@ static void end_block_scatter(const struct kernel_text *x, uint32_t k) {
   const struct kernel_statement *s = &x->k->statements[k];
   if (!in_blocks(x, s)) return;
   if (x->checks) fputs("if (bad) return 0;\n", x->out);
-  put(x->out, "for (uint64_t j = 0; j < i - from; j++) {\n"
-              "const uint64_t to = j$0[j];\n", k);
+  put(x->out,
+      "for (uint64_t j = 0; j < i - from; j++) {\n"
+      "const uint64_t to = j$0[j];\n",
+      k);
   if (marks(s)) put(x->out, "if (mark$0) mark$0[to] = 1;\n", s->output);
   put(x->out,
       may_overlap(x, s) ? "*(to - low$0 < span$0 ? r$0 + to : &unused$0) = t$1[j];\n}\n"
@@ -138,6 +139,5 @@ static void print_scatter(const struct kernel_text *x, uint32_t k) {
     print_indexed(x, s);
 }
 
-const struct kernel_printers scatter_printers = {.before = begin_scatter,
-                                                 .at_position = print_scatter,
-                                                 .after_block = end_block_scatter};
+const struct kernel_printers scatter_printers = {
+    .before = begin_scatter, .at_position = print_scatter, .after_block = end_block_scatter};

@@ -37,10 +37,10 @@ struct kernel_text {
   bool stays;      /* ... for a piece where some index does not go on */
   bool together;   /* ... for a segment that is one of every descriptor */
   bool phases;     /* a block of positions is executed in phases; */
-  bool *held;      /* ... of every value: elements of a block are held for loops, later phases */
+  bool *held; /* ... of every value: elements of a block are held for loops, later phases */
   struct kernel_phase phase; /* what is executed at positions */
-  uint32_t combination; /* the number of its combination */
-  uint32_t *scratch;    /* the parts of the scratch memory that it uses */
+  uint32_t combination;      /* the number of its combination */
+  uint32_t *scratch;         /* the parts of the scratch memory that it uses */
 };
 
 /* ---- all of it: print-kernel.c ---- */

@@ -53,7 +53,8 @@ static enum kernel_read_as way_under(const struct kernel_text *x, uint32_t near,
 /* Whether a gather before statement k reads the same in segments of another descriptor. */
 static bool is_read_otherwise(const struct kernel_statement *all, uint32_t k) {
   for (uint32_t i = 0; i < k; i++) {
-    if (all[i].kind == KERNEL_GATHER && all[i].param == all[k].param && all[i].far != all[k].far)
+    if (all[i].kind == KERNEL_GATHER && all[i].param == all[k].param &&
+        all[i].far != all[k].far)
       return true;
   }
   return false;
@@ -61,7 +62,8 @@ static bool is_read_otherwise(const struct kernel_statement *all, uint32_t k) {
 
 static void find_way(const struct kernel_text *x, struct kernel_statement *all, uint32_t k) {
   struct kernel_statement *s = &all[k];
-  const bool scatters = s->kind == KERNEL_SCATTER, indexes = scatters || s->kind == KERNEL_GATHER;
+  const bool scatters = s->kind == KERNEL_SCATTER,
+             indexes = scatters || s->kind == KERNEL_GATHER;
   if (!indexes && s->kind != KERNEL_SPREAD) return;
   const enum kernel_read_as way = way_under(x, s->near, indexes);
   const uint32_t param = s->param;

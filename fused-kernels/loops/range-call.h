@@ -54,8 +54,9 @@ struct kernel_range {
    * become 1, if there are marks. */
   const uint64_t *written, *lows, *spans;
   uint8_t *const *marks;
-  /* Of every column of every combination, and then of every combination that scatters its index:
-   * where the elements go, unless they are those of a parameter, or all the same (range.h). */
+  /* Of every column of every combination, and then of every combination that scatters its
+   * index: where the elements go, unless they are those of a parameter, or all the same
+   * (range.h). */
   void *const *columns;
   /* Unless it is NULL: now and then asked by loops whether to end. */
   _Bool (*asks)(void *with);
