@@ -370,9 +370,9 @@ def whole_forms():
 def whole_sanitized():
     yield Stage("whole: compiled superoperators of the CPU",
                 "RAVEL_COMPILED_ROUNDS={30} build/bin/test-cpu-fused")
-    yield Stage("whole: sanitized units", f"{SANITIZED_UNITS} -LE conformance", "sanitized")
+    yield Stage("whole: sanitized units", f"{SANITIZED_UNITS} -LE conformance", "sanitized", rare=True)
     yield Stage("whole: sanitized NESL forms", "python3 nesl-tests/nesl.py --jobs {jobs} --timeout"
-                f" 300 --nesl {SANITIZED}/nesl-tests --config direct --config fused", "sanitized")
+                f" 300 --nesl {SANITIZED}/nesl-tests --config direct --config fused", "sanitized", rare=True)
     yield Stage("whole: sanitized programs", f"{DRIVE} {PART} --vinterp {SANITIZED}/vinterp-tests" + configs(
         "classic-2t", "checked", "delayed-64", "fused-2t", "fused-delayed", "file-64",
         "cuda-emu-plain", "cuda-emu-64", "cuda-emu-fused"), "sanitized")
