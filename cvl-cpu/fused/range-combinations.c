@@ -73,9 +73,12 @@ size_t range_combinations_shared_at(const struct ranges *r, char *memory) {
   return fused_combine_common_bytes(r->k);
 }
 
-/* Bytes of a column of a worker: a scan needs all of a range. */
+/* Bytes from a column of a worker to the next: a scan needs all of a range. */
 static size_t column_bytes(const struct ranges *r) {
-  return (r->k->scans_by ? r->most : CVL_REDUCE_BLOCK) * sizeof(uint64_t) + VECTOR_SLACK;
+  const uint64_t n = r->k->scans_by ? r->most : CVL_REDUCE_BLOCK;
+  size_t bytes = 0;
+  (void)range_next_array(&bytes, n * sizeof(uint64_t) + VECTOR_SLACK);
+  return bytes;
 }
 
 size_t range_combinations_at(const struct ranges *r, struct range_worker *w, char *memory) {
@@ -86,8 +89,7 @@ size_t range_combinations_at(const struct ranges *r, struct range_worker *w, cha
   const size_t columns = range_next_array(&end, k->column_count * sizeof(char *));
   const size_t numbers = k->column_count + k->combination_count;
   const size_t written = range_next_array(&end, numbers * sizeof(void *));
-  const size_t rooms = end;
-  for (uint32_t i = 0; i < k->column_count; i++) range_next_array(&end, column_bytes(r));
+  const size_t rooms = range_next_array(&end, k->column_count * column_bytes(r));
   if (!memory) return end;
   w->combining =
       (struct combine_worker){.k = r->k, .columns = (char **)(void *)(memory + columns)};
@@ -98,12 +100,6 @@ size_t range_combinations_at(const struct ranges *r, struct range_worker *w, cha
 }
 
 /* ---- a part ---- */
-
-static char *room_of(const struct ranges *r, const struct range_worker *w, uint32_t number) {
-  size_t at = 0;
-  (void)range_next_array(&at, column_bytes(r));
-  return w->column_rooms + number * at;
-}
 
 /* Scattered elements go to vectors. */
 static void give_scattered(const struct ranges *r, struct range_worker *w,
@@ -127,7 +123,7 @@ static void give_combined(const struct ranges *r, struct range_worker *w,
     const uint32_t number = c->first_column + j;
     const struct fused_value *v = c->column[j];
     if (is_written(r, c, j)) {
-      w->combining.columns[number] = room_of(r, w, number);
+      w->combining.columns[number] = w->column_rooms + number * column_bytes(r);
       w->columns[number] = w->combining.columns[number] + (low - origin) * c->bytes[j];
     } else {
       w->combining.columns[number] =
@@ -150,34 +146,42 @@ void range_give_columns(const struct ranges *r, struct range_worker *w,
 }
 
 /* A tile of a segment that is longer than one. */
-static void combine_tile(const struct ranges *r, struct range_worker *w,
-                         const struct range_part *part, uint64_t start) {
-  (void)r;
+static void combine_tile(struct range_worker *w, const struct range_part *part,
+                         uint64_t start) {
   fused_combine_begin_long(&w->combining, start, (part->low - start) / ORDER_TILE);
   fused_combine_tile(&w->combining, part->low, part->high - part->low, 0);
 }
 
+static void combine_only_segment(const struct ranges *r, struct range_worker *w,
+                                 const struct range_part *part) {
+  const uint64_t n = part->high - part->low, offsets[] = {0, n};
+  if (r->k->run.n > r->k->run.whole)
+    combine_tile(w, part, 0);
+  else
+    fused_combine_group(&w->combining, 0, 1, part->low, n, offsets);
+}
+
+static void combine_segments(struct range_worker *w, const struct range_part *part,
+                             const struct segments *s) {
+  uint64_t offsets[ORDER_TILE + 1];
+  for (uint64_t g = part->first; g <= part->last; g++)
+    offsets[g - part->first] = segment_start(s, g) - part->low;
+  fused_combine_group(&w->combining, part->first, part->last - part->first, part->low,
+                      part->high - part->low, offsets);
+}
+
 void range_combine(const struct ranges *r, struct range_worker *w,
                    const struct range_part *part) {
-  const uint64_t n = part->high - part->low;
-  uint64_t offsets[ORDER_TILE + 1] = {0, n};
   if (!r->k->combines) return;
   if (!ranges_of_segments(r->plan)) {
-    if (r->k->run.n > r->k->run.whole)
-      combine_tile(r, w, part, 0);
-    else
-      fused_combine_group(&w->combining, 0, 1, part->low, n, offsets);
+    combine_only_segment(r, w, part);
     return;
   }
   const struct segments s = value_segments(&r->operands[r->plan->main]);
-  if (part->cut) {
-    combine_tile(r, w, part, segment_start(&s, part->first));
-    return;
-  }
-  for (uint64_t g = part->first; g <= part->last; g++)
-    offsets[g - part->first] = segment_start(&s, g) - part->low;
-  fused_combine_group(&w->combining, part->first, part->last - part->first, part->low, n,
-                      offsets);
+  if (part->cut)
+    combine_tile(w, part, segment_start(&s, part->first));
+  else
+    combine_segments(w, part, &s);
 }
 
 /* ---- turns ---- */
