@@ -206,7 +206,7 @@ struct fused_combination {
   struct order_columns out;
   const char *identity[SUPEROP_COLUMNS_MAX];
   uint8_t identity_step[SUPEROP_COLUMNS_MAX]; /* 0: one for all segments */
-  struct order_columns totals; /* of the tiles of long segments: fused_tile_totals_at */
+  struct order_columns totals; /* of the tiles of long segments: tile_totals_at */
   struct order_state *state;   /* of a scan: handed from chunk to chunk */
   struct order_columns given;  /* of run_tiles: what comes before tiles; else NULL */
 };

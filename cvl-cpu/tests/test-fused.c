@@ -289,8 +289,8 @@ static void compare_on_long_segments(struct builder *m, uint64_t first, uint64_t
   cr_assert_eq(system(command), 0);
 }
 
-/* A value spread over segments is read by two stages, as an index and in a sum. */
-Test(fused, spread_for_two_stages) {
+/* A value spread over segments is read twice, as an index and in a sum. */
+Test(fused, spread_that_is_read_twice) {
   struct builder m = {.value_count = PARAMS};
   const uint32_t each = builder_add(&m, OPC_DIST, TW_INT, 2, (uint32_t[]){P_EACH_INT, P_MAIN});
   const uint32_t index = builder_add(&m, OPC_ADD, TW_INT, 2, (uint32_t[]){each, each});

@@ -1,7 +1,7 @@
-/* test-fused-tile.c - what the compiled function of a tile does beside stages, on vectors that
- * are split over chunks and threads, against the operations one by one: spreads, INDEXes and
- * gathers of short and long segments, scans that are handed from chunk to chunk, packs, and
- * scatters in all their ways, with indices that are out of range or occur twice.
+/* test-fused-threads.c - superoperators, evaluated and compiled, on vectors that are split over
+ * chunks or ranges and threads, against the operations one by one: spreads, INDEXes and gathers
+ * of short and long segments, scans that are handed on, packs, and scatters in all their ways,
+ * with indices that are out of range or occur twice.
  */
 #include <criterion/criterion.h>
 #include <math.h>
@@ -11,7 +11,7 @@
 #include "cvl-cpu/tests/prepared.h"
 #include "fused-kernels/tests/fixture.h"
 
-TestSuite(fused_tile, .init = memory_begin, .fini = memory_end);
+TestSuite(fused_threads, .init = memory_begin, .fini = memory_end);
 
 enum { N = 150000, FAR = 90000, PARAMS = 8, RESULTS = 8 };
 static const struct cvl_backend *const cpu = &cvl_cpu_backend;
@@ -129,50 +129,50 @@ struct data {
   uint8_t bits[N];
 };
 
-static uint64_t fused_tile_below(struct data *d, uint64_t n) {
+static uint64_t fused_threads_below(struct data *d, uint64_t n) {
   d->state = d->state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
   return (d->state >> 33) % n;
 }
 
-static uint64_t fused_tile_length_of(struct data *d, enum shape shape) {
-  const bool is_long = shape == LONG || (shape == MIXED && fused_tile_below(d, 200) == 0);
+static uint64_t fused_threads_length_of(struct data *d, enum shape shape) {
+  const bool is_long = shape == LONG || (shape == MIXED && fused_threads_below(d, 200) == 0);
   if (shape == ONE) return N;
-  return is_long ? 9000 + fused_tile_below(d, 30000)
-                 : fused_tile_below(d, 3) * fused_tile_below(d, 12);
+  return is_long ? 9000 + fused_threads_below(d, 30000)
+                 : fused_threads_below(d, 3) * fused_threads_below(d, 12);
 }
 
-static void fused_tile_divide(struct data *d, enum shape shape) {
+static void fused_threads_divide(struct data *d, enum shape shape) {
   uint64_t left = N;
   for (d->count = 0; left > 0 && d->count < N - 1; d->count++) {
-    const uint64_t n = fused_tile_length_of(d, shape);
+    const uint64_t n = fused_threads_length_of(d, shape);
     d->lengths[d->count] = (int64_t)(n < left ? n : left);
     left -= (uint64_t)d->lengths[d->count];
   }
   if (left > 0) d->lengths[d->count++] = (int64_t)left;
 }
 
-static void fused_tile_distinct(struct data *d) {
+static void fused_threads_distinct(struct data *d) {
   for (int i = 0; i < N; i++) d->ints[i] = i;
   for (uint64_t i = N; i-- > 1;) {
-    const uint64_t j = fused_tile_below(d, i + 1);
+    const uint64_t j = fused_threads_below(d, i + 1);
     const int64_t x = d->ints[i];
     d->ints[i] = d->ints[j];
     d->ints[j] = x;
   }
 }
 
-static void fused_tile_within(struct data *d) {
+static void fused_threads_within(struct data *d) {
   uint64_t at = 0;
   for (uint64_t s = 0; s < d->count; s++) {
     for (int64_t i = 0; i < d->lengths[s]; i++)
-      d->ints[at++] = (int64_t)fused_tile_below(d, 2 * (uint64_t)d->lengths[s]);
+      d->ints[at++] = (int64_t)fused_threads_below(d, 2 * (uint64_t)d->lengths[s]);
   }
 }
 
 /* Fills d->ints. Returns how many there are. */
-static uint64_t fused_tile_fill(struct data *d, enum content content) {
-  if (content == WHERE) fused_tile_distinct(d);
-  if (content == WITHIN) fused_tile_within(d);
+static uint64_t fused_threads_fill(struct data *d, enum content content) {
+  if (content == WHERE) fused_threads_distinct(d);
+  if (content == WITHIN) fused_threads_within(d);
   const uint64_t n = content == DEFAULTS                                       ? FAR
                      : content == EACH || content == STARTS || content == ONES ? d->count
                                                                                : N;
@@ -183,14 +183,14 @@ static uint64_t fused_tile_fill(struct data *d, enum content content) {
     if (content == ONES)
       d->ints[i] = 1;
     else
-      d->ints[i] = (int64_t)fused_tile_below(d, most) -
+      d->ints[i] = (int64_t)fused_threads_below(d, most) -
                    (content == NUMBERS || content == EACH ? 1000 : 0);
   }
   return n;
 }
 
-static struct cvl_value fused_tile_segments(struct cvl_context *c, const struct data *d,
-                                            int64_t times) {
+static struct cvl_value fused_threads_segments(struct cvl_context *c, const struct data *d,
+                                               int64_t times) {
   int64_t *lengths = malloc((d->count + 1) * sizeof *lengths);
   for (uint64_t i = 0; i < d->count; i++) lengths[i] = times * d->lengths[i];
   struct cvl_value v;
@@ -201,26 +201,26 @@ static struct cvl_value fused_tile_segments(struct cvl_context *c, const struct 
 
 /* Makes an operand. `spoiled`: 1, an index is out of range near the end; 2, it equals
  * another. */
-static struct cvl_value fused_tile_operand(struct cvl_context *c, struct data *d,
-                                           enum content content, int spoiled) {
+static struct cvl_value fused_threads_operand(struct cvl_context *c, struct data *d,
+                                              enum content content, int spoiled) {
   struct cvl_value v;
   switch (content) {
   case REALS:
   case FAR_REALS:
-    for (int i = 0; i < 2 * N; i++) d->reals[i] = (double)fused_tile_below(d, 1000) / 7 - 60;
+    for (int i = 0; i < 2 * N; i++) d->reals[i] = (double)fused_threads_below(d, 1000) / 7 - 60;
     cr_assert(cpu->from_host(c, 0, CVL_F64, content == REALS ? N : 2 * N, d->reals, &v));
     return v;
   case BITS:
-    for (int i = 0; i < N; i++) d->bits[i] = fused_tile_below(d, 3) == 0;
+    for (int i = 0; i < N; i++) d->bits[i] = fused_threads_below(d, 3) == 0;
     cr_assert(cpu->from_host(c, 0, CVL_BOOL, N, d->bits, &v));
     return v;
-  case SEGMENTS: return fused_tile_segments(c, d, 1);
-  case TWICE: return fused_tile_segments(c, d, 2);
+  case SEGMENTS: return fused_threads_segments(c, d, 1);
+  case TWICE: return fused_threads_segments(c, d, 2);
   case WHOLE: return cvl_one_segment(N);
   case TARGET: return cvl_one_segment(FAR);
   default: break;
   }
-  const uint64_t n = fused_tile_fill(d, content);
+  const uint64_t n = fused_threads_fill(d, content);
   uint64_t at = n - 1 - n / 50;
   while (content == STARTS && d->lengths[at] == 0) at--;
   if (spoiled == 1) d->ints[at] = content == STARTS ? d->lengths[at] + 1 : 2 * N;
@@ -231,8 +231,8 @@ static struct cvl_value fused_tile_operand(struct cvl_context *c, struct data *d
 
 /* ---- comparison ---- */
 
-static void fused_tile_expect_same(struct cvl_context *c, const struct cvl_value *a,
-                                   const struct cvl_value *b, const char *what) {
+static void fused_threads_expect_same(struct cvl_context *c, const struct cvl_value *a,
+                                      const struct cvl_value *b, const char *what) {
   const bool vector = a->form == CVL_VECTOR || a->form == CVL_SCALAR;
   const uint64_t n = vector ? cpu->length(c, a).bound : cpu->count(c, a).bound;
   const size_t bytes =
@@ -246,9 +246,9 @@ static void fused_tile_expect_same(struct cvl_context *c, const struct cvl_value
 }
 
 /* Runs it twice, since it may have other functions the second time. */
-static void fused_tile_compare(struct cvl_context *c, const struct superop *op,
-                               struct cvl_kernel *k, const struct cvl_value *operands,
-                               const struct row *row, const char *what) {
+static void fused_threads_compare(struct cvl_context *c, const struct superop *op,
+                                  struct cvl_kernel *k, const struct cvl_value *operands,
+                                  const struct row *row, const char *what) {
   struct cvl_value wanted[RESULTS], got[RESULTS];
   struct cvl_error expected = {0}, found;
   const bool good = superop_run(cpu, c, 1, op, NULL, operands, wanted);
@@ -267,7 +267,7 @@ static void fused_tile_compare(struct cvl_context *c, const struct superop *op,
               (unsigned long long)found.site);
   }
   for (unsigned i = 0; i < row->outputs && good; i++) {
-    fused_tile_expect_same(c, &wanted[i], &got[i], what);
+    fused_threads_expect_same(c, &wanted[i], &got[i], what);
     cpu->release(c, &wanted[i]);
     cpu->release(c, &got[i]);
   }
@@ -296,10 +296,11 @@ static void compare_shapes(const struct row *row, unsigned number, unsigned thre
       snprintf(what, sizeof what, "row %u, shape %u, %u threads, spoiled %d", number, shape,
                threads, spoiled);
       d->state = 3 * shape + 1;
-      fused_tile_divide(d, (enum shape)shape);
+      fused_threads_divide(d, (enum shape)shape);
       for (uint32_t i = 0; i < row->count; i++)
-        operands[i] = fused_tile_operand(c, d, row->params[i], i == row->index ? spoiled : 0);
-      fused_tile_compare(c, l.ops[0], k, operands, row, what);
+        operands[i] =
+            fused_threads_operand(c, d, row->params[i], i == row->index ? spoiled : 0);
+      fused_threads_compare(c, l.ops[0], k, operands, row, what);
       for (uint32_t i = 0; i < row->count; i++) cpu->release(c, &operands[i]);
     }
   }
@@ -311,7 +312,7 @@ static void compare_shapes(const struct row *row, unsigned number, unsigned thre
 
 /* All are compiled once, and then found in the directory. RAVEL_EVERY runs each on one of the
  * numbers of threads, in turn. */
-Test(fused_tile, like_the_operations) {
+Test(fused_threads, like_the_operations) {
   static const unsigned threads[] = {1, 2, 3, 6};
   char directory[] = "/tmp/ravel-tile-XXXXXX", command[64];
   cr_assert_not_null(mkdtemp(directory));
@@ -327,7 +328,7 @@ Test(fused_tile, like_the_operations) {
 }
 /* An index is twice another, which is twice another, and so on. Each is examined once, and not
  * once for every way to it. The first is 0, so that all gather the first element. */
-Test(fused_tile, long_index_arithmetic, .timeout = 60) {
+Test(fused_threads, long_index_arithmetic, .timeout = 60) {
   enum { DOUBLED = 50, LENGTH = 300 };
   char text[4000], *at = text;
   double x[LENGTH] = {7}, y[LENGTH];
