@@ -32,8 +32,12 @@ static const uint64_t native_zero = 0;
 
 /* ---- conversions ---- */
 
+/* Whether a function is made of vectors: it may say so itself, by a constant of this name. */
+enum { VECTORS = 0 };
+
 /* Between INTs and FLOATs of 64 bits, for which AVX2 has no vectors: by halves of 32 bits, whose
- * sum is rounded once. The bits of 2^52 and 2^84 leave their places to them. */
+ * sum is rounded once. The bits of 2^52 and 2^84 leave their places to them. One alone takes
+ * longer so. */
 #if BITS == 64 && FLOAT_BITS == 64 && defined __SSE4_1__ && !defined __AVX512DQ__
 NATIVE inline double native_real(int64_t x) {
   const uint64_t u = (uint64_t)x;
@@ -48,10 +52,19 @@ NATIVE inline int64_t native_int(double x) {
   return (int64_t)(((h - bits_of_f64(0x1.8p52)) << 32) + (l - bits_of_f64(0x1.8p52)));
 }
 
+NATIVE inline double native_real_alone(int64_t x) {
+  return (double)x;
+}
+NATIVE inline int64_t native_int_alone(double x) {
+  return TO_INT(x);
+}
+
 #undef REAL
 #undef TO_INT
-#define REAL(x) _Generic((x), int64_t : native_real((int64_t)(x)), default : (double)(x))
-#define TO_INT(x) native_int(x)
+#define REAL(x)                                                                                \
+  _Generic((x), int64_t : VECTORS ? native_real((int64_t)(x)) : native_real_alone((int64_t)(x)), \
+           default : (double)(x))
+#define TO_INT(x) (VECTORS ? native_int(x) : native_int_alone(x))
 #endif
 
 /* ---- pieces ---- */

@@ -152,6 +152,16 @@ static void declare_param(const struct kernel_text *x, uint32_t v) {
   put_with(x->out, element_type((enum superop_kind)kind), declarations[x->params[v].form], v);
 }
 
+/* Whether compilers may make vectors of the loop over positions: not of quotients of INTs. */
+static bool makes_vectors(const struct kernel_text *x) {
+  for (uint32_t k = 0; k < x->k->count; k++) {
+    const struct kernel_statement *s = &x->k->statements[k];
+    const bool divides = s->op == OPC_MOD || (s->op == OPC_DIV && s->word == TW_INT);
+    if (s->kind == KERNEL_MAP && divides) return false;
+  }
+  return true;
+}
+
 static void print_function(const struct kernel_text *x, const char *prefix, const bool *reads) {
   fputs(
       "#ifdef __GNUC__\n#pragma GCC diagnostic push\n"
@@ -167,6 +177,7 @@ static void print_function(const struct kernel_text *x, const char *prefix, cons
   for (uint32_t v = 0; v < READ_WAYS * x->op->param_count; v++) {
     if (reads[v]) declare_param(x, v);
   }
+  if (makes_vectors(x)) fputs("enum { VECTORS = 1 };\n", x->out);
   print_statements(x);
   fputs("return 1;\n}\n#ifdef __GNUC__\n#pragma GCC diagnostic pop\n#endif\n", x->out);
 }
