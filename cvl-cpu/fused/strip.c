@@ -79,7 +79,8 @@ uint64_t fused_step(struct fused_worker *w, uint32_t number, uint64_t first, uin
   return n;
 }
 
-void fused_deliver(struct fused_worker *w, uint64_t first, uint64_t n, uint64_t end) {
+/* Copies the results of nodes before `end` that were computed in buffers. */
+static void fused_deliver(struct fused_worker *w, uint64_t first, uint64_t n, uint64_t end) {
   struct cvl_kernel *k = w->k;
   for (uint32_t i = 0; i < k->run.copy_count; i++) {
     struct fused_value *v = &k->values[k->run.copies[i]];
@@ -95,8 +96,8 @@ void fused_deliver(struct fused_worker *w, uint64_t first, uint64_t n, uint64_t 
 }
 
 /* The index is kept here, since the run may overwrite the vector that it was read from. */
-void fused_remember(struct fused_worker *w, uint32_t number, uint64_t first,
-                    uint64_t position) {
+static void fused_remember(struct fused_worker *w, uint32_t number, uint64_t first,
+                           uint64_t position) {
   struct cvl_kernel *k = w->k;
   const struct superop_node *node = &k->op->nodes[number];
   fused_note(k, number, position);

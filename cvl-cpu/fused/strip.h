@@ -9,8 +9,6 @@
 bool fused_strip(struct fused_worker *, uint64_t first, uint64_t n);
 /* Does what fused_strip does for n rows of a column. */
 void fused_strip_column(struct fused_worker *, uint64_t first, uint64_t n);
-/* Copies the results of nodes before `end` that were computed in buffers. */
-void fused_deliver(struct fused_worker *, uint64_t first, uint64_t n, uint64_t end);
 /* Sets the walks of all steps to a position. */
 void fused_walks_at(struct fused_worker *, uint64_t position);
 /* The vectors to prefetch: first the parameters, then added ones. An added one is a parameter
@@ -20,8 +18,7 @@ void fused_stream(struct fused_worker *, uint32_t param, const char *at);
 /* Executes one step for such positions; returns n or the first faulting position, counted from
  * `first`. */
 uint64_t fused_step(struct fused_worker *, uint32_t node, uint64_t first, uint64_t n);
-/* Records a fault; _remember with the index, of the strip that begins with `first`. */
-void fused_remember(struct fused_worker *, uint32_t node, uint64_t first, uint64_t position);
+/* Records a fault. */
 void fused_note(struct cvl_kernel *, uint32_t node, uint64_t position);
 
 #endif

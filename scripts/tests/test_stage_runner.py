@@ -45,7 +45,7 @@ class Judging(unittest.TestCase):
         self.assertEqual(self.outcome(0, text, in_ci=True), ("ok", 2, 0, 2))
 
 
-class Remembering(unittest.TestCase):
+class Running(unittest.TestCase):
     """Stages over a file of our own in a tree of our own."""
 
     def setUp(self):
