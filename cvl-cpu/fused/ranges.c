@@ -115,14 +115,18 @@ static void end_range(struct ranges *r, struct range_worker *w, uint64_t number,
 
 /* ---- parts ---- */
 
+/* The most positions of a call: a tile for combinations, what stays in caches until it is
+ * streamed, or any. */
+static uint64_t most_of_call(const struct ranges *r) {
+  return r->k->combines ? CVL_REDUCE_BLOCK : r->stages ? STAGED : UINT64_MAX;
+}
+
 static void positions(void *ranges, uint64_t first, uint64_t last, unsigned worker) {
   struct ranges *r = ranges;
   struct range_worker *w = begin_range(r, worker, first / r->grain, first);
   const struct range_share share = {.high = last, .in = {first, last, first == 0}};
-  const uint64_t most = r->k->combines       ? CVL_REDUCE_BLOCK
-                        : r->computes_starts ? PIECE
-                        : r->stages          ? STAGED
-                                             : last - first;
+  const uint64_t starts = r->computes_starts ? PIECE : UINT64_MAX;
+  const uint64_t most = least_of(last - first, least_of(most_of_call(r), starts));
   if (first == 0 && r->k->combines && r->k->run.n > r->k->run.whole) r->long_segments[0] = 1;
   for (uint64_t low = first; low < last; low += most) {
     const struct range_part part = {.low = low,
@@ -145,9 +149,7 @@ static void note_end(const struct ranges *r, const struct range_worker *w, uint6
 /* Executes some positions of a long segment, or none. */
 static bool long_segment(struct ranges *r, struct range_worker *w, uint64_t g,
                          const struct segment_range *of) {
-  const uint64_t most = r->k->combines ? CVL_REDUCE_BLOCK
-                        : r->stages    ? STAGED
-                                       : of->end - of->begin;
+  const uint64_t most = least_of(of->end - of->begin, most_of_call(r));
   bool good = true;
   if (of->begin == of->end) return true;
   const struct segments s = value_segments(&r->operands[r->plan->main]);
@@ -170,7 +172,7 @@ static bool long_segment(struct ranges *r, struct range_worker *w, uint64_t g,
 static uint64_t segments_of_call(const struct ranges *r, const struct segments *s,
                                  uint64_t first, uint64_t last) {
   const uint64_t start = segment_start(s, first);
-  const uint64_t most = r->k->combines ? CVL_REDUCE_BLOCK : r->stages ? STAGED : UINT64_MAX;
+  const uint64_t most = most_of_call(r);
   if ((r->computes_starts || r->k->combines) && last - first > PIECE) last = first + PIECE;
   if (segment_start(s, last) - start <= most) return last;
   uint64_t low = first + 1, high = last;
