@@ -28,23 +28,13 @@ static void cpu_check_value(const struct cvl_kernel *k, uint32_t number) {
   } else {
     invariant(v->node == SUPEROP_NONE);
   }
-  invariant(v->is_output == (k->op->last_use[number] == k->op->node_count));
   invariant(k->op->kinds[number] == SUPEROP_SEGDES || v->bytes > 0);
 }
 
-/* Steps are nodes in program order, and nodes have buffers for their results. */
+/* Outputs are made by nodes of their kind. */
 void fused_plan_check(const struct cvl_kernel *k) {
   const struct superop *op = k->op;
   for (uint32_t v = 0; v < op->value_count; v++) cpu_check_value(k, v);
-  invariant(k->step_count <= op->node_count);
-  for (uint32_t i = 0; i < k->step_count; i++) {
-    const uint32_t n = k->steps[i];
-    invariant(n < op->node_count && (i == 0 || k->steps[i - 1] < n));
-    const struct fused_value *result = fused_result(k, n);
-    if (!result) continue;
-    invariant(result->buffer != IN_STRIP || result->slot < k->strip_slots);
-    invariant(result->buffer != IN_TILE || result->slot < k->tile_slots);
-  }
   for (uint32_t i = 0; i < k->reduction_count; i++)
     invariant(op->nodes[k->reductions[i].node].role == ROLE_REDUCE);
   for (uint32_t i = 0; i < k->scan_count; i++)
@@ -71,7 +61,7 @@ void fused_results_check(const struct cvl_kernel *k) {
   const struct superop *op = k->op;
   for (uint32_t i = 0; i < op->output_count; i++) {
     const uint32_t number = op->outputs[i];
-    const struct cvl_value *v = &k->values[number].run.whole;
+    const struct cvl_value *v = &k->values[number].whole;
     if (number < op->param_count || v->form != CVL_VECTOR) continue;
     const uint64_t length = length_of_result(k, &op->nodes[k->values[number].node]);
     invariant(length == UINT64_MAX || v->as.vector->length == length);

@@ -376,21 +376,8 @@ bool cpu_concatenate(struct cvl_context *, uint64_t site, uint64_t n,
                      const struct cvl_value *descriptors, struct cvl_value *out);
 bool cpu_elementwise(struct cvl_context *, uint64_t site, enum cvl_op, unsigned arity,
                      const struct cvl_value *operands, struct cvl_value *out);
-/* known: every index is in range, and none occurs twice, since the same index has already
- * permuted another vector. PERMUTE then does not check. */
-bool cpu_permute(struct cvl_context *, uint64_t site, const struct cvl_call *, bool known,
+bool cpu_permute(struct cvl_context *, uint64_t site, const struct cvl_call *,
                  struct cvl_value *out);
-/* The index of a scatter as runs, which nobody has written: segment r of the source goes to
- * starts[r], starts[r] + strides[r] and so on. These segments need not be those of the
- * source. */
-struct cpu_runs {
-  struct segments segments;
-  const void *starts, *strides; /* INTs */
-};
-/* DPERMUTE by such an index, or FPERMUTE with all flags set; the call's index and flags are not
- * read. */
-bool cpu_scatter_runs(struct cvl_context *, uint64_t site, const struct cvl_permute *,
-                      const struct cpu_runs *, struct cvl_value *out);
 bool cpu_extract(struct cvl_context *, uint64_t site, const struct cvl_value *v,
                  const struct cvl_value *index, const struct cvl_value *d,
                  struct cvl_value *out);

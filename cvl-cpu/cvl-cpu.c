@@ -182,7 +182,7 @@ static bool cvl_cpu_perform(struct cvl_context *c, uint64_t site, const struct c
   case CALL_##kind:                                                                            \
     return cpu_##function(c, site, call->op, &v[0], &v[1], out);
 #include "cvl/segmented.def"
-  case CALL_PERMUTE: return cpu_permute(c, site, call, false, out);
+  case CALL_PERMUTE: return cpu_permute(c, site, call, out);
   case CALL_EXTRACT: return cpu_extract(c, site, &v[0], &v[1], &v[2], out);
   case CALL_REPLACE: return cpu_replace(c, site, &v[0], &v[1], &v[2], &v[3], out);
   case CALL_DIST: return cpu_dist(c, site, &v[0], &v[1], out);

@@ -4,7 +4,6 @@
  */
 #include "cvl-cpu/combine/combinations.h"
 #include "cvl-cpu/combine/fused.h"
-#include "cvl-cpu/fused/worker.h"
 
 /* Memory for one item. */
 struct item_room {

@@ -22,7 +22,7 @@ static const struct order_function *fused_scatter_function_of(void *with, unsign
 static const char *data_of(const struct cvl_kernel *k, uint32_t value,
                            const struct cvl_value *operands) {
   return value_data(value < k->op->param_count ? &operands[value]
-                                               : &k->values[value].run.whole);
+                                               : &k->values[value].whole);
 }
 
 /* Describes the scatter in *s, and allocates its results. */
@@ -35,15 +35,15 @@ static bool describe_scatter(struct cvl_kernel *k, const struct fused_combinatio
                                 .far = value_segments(&operands[ends->operands[5]])};
   for (uint32_t j = 0; j < c->columns; j++) {
     const struct fused_value *v = c->column[j];
-    struct cvl_value *result = &k->values[ends[j].result].run.whole;
+    struct cvl_value *result = &k->values[ends[j].result].whole;
     const uint32_t value = (uint32_t)(v - k->values);
     if (!result_new(k->c, k->run.site + c->at.ends + j, (enum cvl_elem)v->elem, s->far.total,
                     NULL, result)) {
       return false;
     }
-    const bool same = v->run.unwanted;
+    const bool same = v->unwanted;
     s->column[j] = (struct scatter_column){
-        .values = same ? v->run.one : data_of(k, value, operands),
+        .values = same ? v->one : data_of(k, value, operands),
         .same = same,
         .defaults = data_of(k, ends[j].operands[COMBINE_INDEX + 1], operands),
         .out = result_data(result),

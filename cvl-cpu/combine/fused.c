@@ -1,16 +1,14 @@
 /* fused.c - combinations: reductions and scans by user-defined functions.
  *
- * The columns of a combination are values of the tile or of the chunk, like the operands of
- * other reductions and scans, and segments are cut in the same way. The trees need the function
- * for pairs of items. Kernels execute its nodes for some pairs at a time, from buffer to
- * buffer, or it is compiled (fused/compiled.h).
+ * Ranges write the columns of a combination (fused/range-combinations.h), and segments are cut
+ * as those of other reductions and scans are. The trees need the function for pairs of items.
+ * Kernels execute its nodes for some pairs at a time, from buffer to buffer, or it is compiled
+ * (fused/compiled.h).
  */
 #include "cvl-cpu/combine/fused.h"
 
 #include "cvl-cpu/combine/combinations.h"
 #include "cvl-cpu/fused/compiled.h"
-#include "cvl-cpu/fused/concatenate.h"
-#include "cvl-cpu/fused/worker.h"
 #include "fused-kernels/emit-expression.h"
 
 /* ---- the plan ---- */
@@ -61,6 +59,21 @@ static enum cvl_op exact_operation(const struct cvl_kernel *k,
   return row && row->exact ? operation : OP_NONE;
 }
 
+/* The first node whose result the function reads: a COLUMN, or a constant before it. */
+static uint32_t first_read(const struct superop *op, const struct fused_combination *c) {
+  uint32_t first = c->at.first;
+  for (uint32_t n = c->at.first + c->columns; n < c->at.ends + c->columns; n++) {
+    const struct superop_node *node = &op->nodes[n];
+    const bool ends = n >= c->at.ends;
+    for (unsigned i = ends ? COMBINE_VALUE : 0; i < (ends ? COMBINE_VALUE + 1U : node->operand_count);
+         i++) {
+      const uint32_t from = (uint32_t)(emit_definition(op, node->operands[i]) - op->nodes);
+      if (from < first) first = from;
+    }
+  }
+  return first;
+}
+
 static void fused_describe(struct cvl_kernel *k, struct fused_combination *c, uint32_t first) {
   const struct superop_node *nodes = k->op->nodes;
   c->at = superop_combination_at(k->op, first);
@@ -73,11 +86,9 @@ static void fused_describe(struct cvl_kernel *k, struct fused_combination *c, ui
     c->bytes[i] = (uint8_t)elem_bytes((uint8_t)superop_elem(
         (enum superop_kind)k->op->kinds[value], k->c->int_elem, k->c->float_elem));
   }
-  c->buffers = c->at.ends - first;
+  c->first_buffer = first_read(k->op, c);
+  c->buffers = c->at.ends - c->first_buffer;
   for (uint32_t i = 0; i < c->columns; i++) c->exact[i] = exact_operation(k, c, i);
-  for (uint32_t n = first; n < c->at.ends; n++) {
-    k->nodes[n].combined = nodes[n].role == ROLE_COLUMN || nodes[n].role == ROLE_MAP;
-  }
   k->combines |= c->role == ROLE_COMBINE_REDUCE;
   k->scans_by |= c->role == ROLE_COMBINE_SCAN;
 }
@@ -95,18 +106,27 @@ void fused_combine_plan(struct cvl_kernel *k) {
 
 /* ---- the function, evaluated ---- */
 
-/* Returns where a value of the function is, for the pairs from p on. Inner nodes have
- * buffers. */
+static char *buffer_of(const struct fused_function *f, uint32_t node) {
+  return f->buffers + (node - f->combination->first_buffer) * COMBINE_BATCH * COMBINE_WIDEST;
+}
+
+/* Returns where a value of the function is, for the pairs from p on. Inner nodes and constants
+ * have buffers. */
 static const char *fused_value_at(const struct fused_function *f, uint32_t value, uint64_t p,
                                   const struct order_columns *left,
                                   const struct order_columns *right) {
   const struct fused_combination *c = f->combination;
   const struct fused_value *v = &f->k->values[value];
   const uint32_t i = v->node - c->at.first;
-  if (f->k->nodes[v->node].repeated) return f->k->nodes[v->node].repeated;
-  if (i >= c->columns) return f->buffers + i * COMBINE_BATCH * COMBINE_WIDEST;
+  if (v->node < c->at.first || i >= c->columns) return buffer_of(f, v->node);
   const bool is_left = value == f->k->op->nodes[v->node].result;
   return (is_left ? left : right)->at[i] + p * v->bytes;
+}
+
+static map_kernel *map_of(const struct cvl_kernel *k, const struct superop_node *node) {
+  const struct map_rows *rows = k->c->map_rows;
+  const uint8_t elem = k->values[node->operands[node->operand_count - 1]].elem;
+  return rows->row[superop_info(node->op)->operation][elem_info((enum cvl_elem)elem)->klass].run;
 }
 
 static void fused_evaluate(const struct fused_function *f, uint64_t p, uint64_t n,
@@ -120,8 +140,7 @@ static void fused_evaluate(const struct fused_function *f, uint64_t p, uint64_t 
     for (unsigned i = 0; i < node->operand_count; i++) {
       in[i] = fused_value_at(f, node->operands[i], p, left, right);
     }
-    f->k->nodes[k].entry->run(n, in,
-                              f->buffers + (k - c->at.first) * COMBINE_BATCH * COMBINE_WIDEST);
+    map_of(f->k, node)(n, in, buffer_of(f, k));
   }
 }
 
@@ -140,8 +159,9 @@ static void fused_apply(const struct order_function *function, uint64_t n,
       const uint32_t value = f->k->op->nodes[c->at.ends + i].operands[COMBINE_VALUE];
       from[i] = fused_value_at(f, value, p, left, right);
       if (f->k->values[value].node >= c->at.first + c->columns) continue;
-      memcpy(f->buffers + i * COMBINE_BATCH * COMBINE_WIDEST, from[i], m * c->bytes[i]);
-      from[i] = f->buffers + i * COMBINE_BATCH * COMBINE_WIDEST;
+      char *copy = buffer_of(f, c->at.first + i);
+      memcpy(copy, from[i], m * c->bytes[i]);
+      from[i] = copy;
     }
     for (uint32_t i = 0; i < c->columns; i++) {
       memcpy(out->at[i] + p * c->bytes[i], from[i], m * c->bytes[i]);
@@ -153,11 +173,26 @@ size_t combine_buffer_bytes(const struct fused_combination *c) {
   return combine_lines(c->buffers * COMBINE_BATCH * COMBINE_WIDEST);
 }
 
+/* Constants that are spread, as often as a batch has pairs. */
+static void repeat_constants(const struct fused_function *f) {
+  const struct superop *op = f->k->op;
+  for (uint32_t n = f->combination->first_buffer; n < f->combination->at.first; n++) {
+    const struct superop_node *from = emit_definition(op, op->nodes[n].operands[0]);
+    if (op->nodes[n].role != ROLE_SPREAD || !from || from->role != ROLE_CONST) continue;
+    const size_t bytes = f->k->values[op->nodes[n].result].bytes;
+    for (uint32_t i = 0; i < COMBINE_BATCH; i++)
+      memcpy(buffer_of(f, n) + i * bytes, &from->constant.as, bytes);
+  }
+}
+
 struct fused_function combine_function(const struct cvl_kernel *k,
                                        const struct fused_combination *c, char *buffers) {
   struct fused_function f = {{.columns = c->columns, .apply = fused_apply}, k, c, buffers};
   memcpy(f.call.bytes, c->bytes, sizeof c->bytes);
-  if (k->run.by_ranges) f.call.compiled = fused_compiled_combination(k->compiled, c->at.first);
+  if (k->run.way == BY_FUNCTION)
+    f.call.compiled = fused_compiled_combination(k->compiled, c->at.first);
+  else
+    repeat_constants(&f);
   return f;
 }
 
@@ -167,10 +202,9 @@ static uint64_t tile_totals_at(const struct cvl_kernel *k, uint64_t p) {
   return p / ORDER_TILE + p / k->run.whole * ORDER_ROOTS;
 }
 
-/* Returns how many items a worker's memory holds. A reduction needs the roots of a segment that
- * is not long, a scan the tiles of two ranges. */
+/* Returns how many items a worker's memory holds: a scan needs the tiles of two parts. */
 static uint64_t items_of(const struct cvl_kernel *k, const struct fused_combination *c) {
-  if (c->role == ROLE_COMBINE_REDUCE) return k->run.whole / ORDER_TILE + ORDER_ROOTS;
+  if (c->role == ROLE_COMBINE_REDUCE) return 0;
   return 2 * combine_scan_items(k) + ORDER_ROOTS;
 }
 
@@ -184,7 +218,7 @@ size_t fused_combine_worker_bytes(const struct cvl_kernel *k) {
         combine_buffer_bytes(c) + c->columns * combine_lines(items_of(k, c) * COMBINE_WIDEST);
   }
   bytes += combine_lines(k->combination_count *
-                         (sizeof(struct fused_function) + 2 * sizeof(struct order_columns)));
+                         (sizeof(struct fused_function) + sizeof(struct order_columns)));
   return k->combination_count == 0 ? 0 : bytes + scratch;
 }
 
@@ -193,9 +227,8 @@ void fused_combine_set_up(struct combine_worker *w, char *memory) {
   const size_t count = k->combination_count;
   if (count == 0) return;
   w->functions = (struct fused_function *)(void *)memory;
-  w->roots = (struct order_columns *)(void *)(w->functions + count);
-  w->tiles = w->roots + count;
-  memory += combine_lines(count * (sizeof *w->functions + 2 * sizeof *w->roots));
+  w->tiles = (struct order_columns *)(void *)(w->functions + count);
+  memory += combine_lines(count * (sizeof *w->functions + sizeof *w->tiles));
   for (uint32_t i = 0; i < count; i++) {
     const struct fused_combination *c = &k->combinations[i];
     struct fused_function *f = &w->functions[i];
@@ -241,21 +274,6 @@ void fused_combine_lay_out(struct cvl_kernel *k, char *memory) {
 
 /* ---- the start of a run ---- */
 
-/* A value that is spread over one segment has one element. The scatter reads that element. */
-static void drop_uniform(struct cvl_kernel *k, struct fused_combination *c) {
-  for (uint32_t j = 0; j < c->columns; j++) {
-    struct fused_value *v = c->column[j];
-    const bool spread = v->node != SUPEROP_NONE && k->op->nodes[v->node].role == ROLE_SPREAD;
-    if (spread && v->run.storage == UNIFORM) fused_drop_use(v);
-  }
-}
-
-void fused_combine_drop_uniform(struct cvl_kernel *k) {
-  for (uint32_t i = 0; i < k->combination_count; i++) {
-    if (k->combinations[i].role == ROLE_COMBINE_SCATTER) drop_uniform(k, &k->combinations[i]);
-  }
-}
-
 void fused_combine_bind(struct cvl_kernel *k, const struct cvl_value *operands) {
   for (uint32_t i = 0; i < k->combination_count; i++) {
     struct fused_combination *c = &k->combinations[i];
@@ -277,7 +295,7 @@ bool fused_combine_results(struct cvl_kernel *k) {
     if (c->role == ROLE_COMBINE_SCATTER) continue;
     for (uint32_t j = 0; j < c->columns; j++) {
       const uint32_t node = c->at.ends + j;
-      struct cvl_value *result = &k->values[k->op->nodes[node].result].run.whole;
+      struct cvl_value *result = &k->values[k->op->nodes[node].result].whole;
       if (!result_new(k->c, k->run.site + node, (enum cvl_elem)c->column[j]->elem, n, NULL,
                       result)) {
         return false;
@@ -291,41 +309,26 @@ bool fused_combine_results(struct cvl_kernel *k) {
 /* ---- reductions ---- */
 
 void fused_combine_group(struct combine_worker *w, uint64_t k, uint64_t many, uint64_t p,
-                         uint64_t n, const uint64_t *offsets) {
-  uint64_t equal[FUSED_TILE + 1];
-  const bool some_empty = offsets != NULL || n == 0;
-  for (uint64_t i = 0; i <= many && !offsets; i++) equal[i] = i * (n / many);
-  if (!offsets) offsets = equal;
+                         const uint64_t *offsets) {
   for (uint32_t i = 0; i < w->k->combination_count; i++) {
     const struct fused_combination *c = &w->k->combinations[i];
     if (c->role != ROLE_COMBINE_REDUCE) continue;
     const struct order_columns x = combine_columns(w, c, p), out = combine_item(c, &c->out, k);
     order_reduce(&w->functions[i].call, &x, (struct order_segments){offsets, many}, &out,
                  w->order_scratch);
-    for (uint64_t s = 0; s < many && some_empty; s++) {
+    for (uint64_t s = 0; s < many; s++) {
       if (offsets[s] == offsets[s + 1]) combine_put_identity(c, k + s, k + s);
     }
   }
 }
 
-void fused_combine_begin(struct combine_worker *w) {
-  for (uint32_t i = 0; i < w->k->combination_count; i++) w->roots[i] = w->tiles[i];
-}
-
-void fused_combine_begin_long(struct combine_worker *w, uint64_t start, uint64_t tiles_before) {
-  for (uint32_t i = 0; i < w->k->combination_count; i++) {
-    const struct fused_combination *c = &w->k->combinations[i];
-    if (c->role == ROLE_COMBINE_REDUCE)
-      w->roots[i] = combine_item(c, &c->totals, tile_totals_at(w->k, start) + tiles_before);
-  }
-}
-
-void fused_combine_tile(struct combine_worker *w, uint64_t p, uint64_t n, uint64_t tile) {
+void fused_combine_tile(struct combine_worker *w, uint64_t start, uint64_t p, uint64_t n) {
+  const uint64_t tile = tile_totals_at(w->k, start) + (p - start) / ORDER_TILE;
   for (uint32_t i = 0; i < w->k->combination_count; i++) {
     const struct fused_combination *c = &w->k->combinations[i];
     if (c->role != ROLE_COMBINE_REDUCE) continue;
     const struct order_columns x = combine_columns(w, c, p),
-                               to = combine_item(c, &w->roots[i], tile);
+                               to = combine_item(c, &c->totals, tile);
     order_roots(&w->functions[i].call, &x, n, &to, w->order_scratch);
   }
 }
@@ -336,12 +339,6 @@ static void total(const struct combine_worker *w, uint32_t i, const struct order
   const struct order_columns out = combine_item(c, &c->out, k);
   order_total(&w->functions[i].call, roots, n / ORDER_TILE,
               (unsigned)__builtin_popcountll(n % ORDER_TILE), &out, w->order_scratch);
-}
-
-void fused_combine_end(struct combine_worker *w, uint64_t k, uint64_t n) {
-  for (uint32_t i = 0; i < w->k->combination_count; i++) {
-    if (w->k->combinations[i].role == ROLE_COMBINE_REDUCE) total(w, i, &w->roots[i], k, n);
-  }
 }
 
 void fused_combine_finish(const struct combine_worker *w) {

@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-#include "cvl-cpu/fused/worker.h"
+#include "cvl-cpu/fused/plan.h"
 
 /* Kernels combine COMBINE_BATCH pairs at a time. */
 enum { COMBINE_BATCH = 256, COMBINE_LINE = 64, COMBINE_WIDEST = sizeof(uint64_t) };
@@ -16,18 +16,17 @@ static inline size_t combine_lines(size_t bytes) {
 }
 
 /* The function of a combination, evaluated or compiled as the run is. Its buffers take
- * combine_buffer_bytes. */
+ * combine_buffer_bytes, and get the constants of the function. */
 size_t combine_buffer_bytes(const struct fused_combination *);
 struct fused_function combine_function(const struct cvl_kernel *,
                                        const struct fused_combination *, char *buffers);
 
-/* Returns the columns of a tile or chunk, from position p on. */
+/* Returns the columns from position p on. */
 static inline struct order_columns
 combine_columns(const struct combine_worker *w, const struct fused_combination *c, uint64_t p) {
   struct order_columns x = {{NULL}};
   for (uint32_t j = 0; j < c->columns; j++)
-    x.at[j] = w->steps ? fused_at(w->steps, c->column[j], p)
-                       : w->columns[c->first_column + j] + (p - w->origin) * c->bytes[j];
+    x.at[j] = w->columns[c->first_column + j] + (p - w->origin) * c->bytes[j];
   return x;
 }
 

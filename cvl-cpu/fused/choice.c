@@ -65,12 +65,8 @@ static void begin_trial(struct fused_choice *choice) {
   choice->evaluated = choice->compiled = (struct fused_trial){0};
 }
 
-/* Functions are compiled for what has been one segment, or strides of 1, in all runs. They are
- * of no use once a run has others. */
+/* Functions are of no use once a run has several segments where they have one. */
 static void drop_unsuited(struct cvl_kernel *k) {
-  for (uint32_t p = 0; p < k->op->param_count; p++)
-    k->one[p] = k->run.one[p] && (k->one[p] || !k->found_one);
-  k->found_one = true;
   if (!k->compiled || fused_ranges_suit(k)) return;
   fused_compiled_free(k->compiled);
   k->compiled = NULL;

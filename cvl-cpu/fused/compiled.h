@@ -4,7 +4,7 @@
 #ifndef RAVEL_CPU_FUSED_COMPILED_H
 #define RAVEL_CPU_FUSED_COMPILED_H
 
-#include "cvl-cpu/fused/worker.h"
+#include "cvl-cpu/fused/plan.h"
 #include "fused-kernels/emit.h"
 
 struct fused_compiled;

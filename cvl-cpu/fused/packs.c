@@ -12,14 +12,14 @@ bool fused_pack_make(struct cvl_kernel *k, struct fused_pack *p) {
   if (p->wants_result) { /* room for all; the length comes later */
     struct cvl_vector *v = vector_new(k->c, site, (enum cvl_elem)p->v->elem, k->run.n);
     if (!v) return false;
-    result->run.whole =
+    result->whole =
         (struct cvl_value){.form = CVL_VECTOR, .elem = p->v->elem, .as.vector = v};
     p->out = v->data;
   }
   if (p->wants_descriptor && k->run.segments.count != 1) {
     struct cvl_segdes *d = segdes_new(k->c, site, k->run.segments.count);
     if (!d) return false;
-    result[1].run.whole = (struct cvl_value){.form = CVL_SEGDES, .as.segdes = d};
+    result[1].whole = (struct cvl_value){.form = CVL_SEGDES, .as.segdes = d};
     p->offsets = d->offsets;
   }
   return true;
@@ -39,14 +39,14 @@ bool fused_pack_finish(struct cvl_kernel *k, struct fused_pack *p) {
   struct fused_value *result = &k->values[k->op->nodes[p->node].result];
   const uint64_t n = p->kept, bytes = p->v->bytes;
   if (p->wants_descriptor && k->run.segments.count == 1)
-    result[1].run.whole = cvl_one_segment(n);
+    result[1].whole = cvl_one_segment(n);
   if (p->offsets) {
-    result[1].run.whole.as.segdes->total = n;
+    result[1].whole.as.segdes->total = n;
     p->offsets[k->run.segments.count] = n;
-    segdes_check(result[1].run.whole.as.segdes);
+    segdes_check(result[1].whole.as.segdes);
   }
   if (!p->wants_result) return true;
-  struct cvl_vector *v = result->run.whole.as.vector;
+  struct cvl_vector *v = result->whole.as.vector;
   if (may_stay(k, n, bytes)) {
     v->length = n;
     return true;
@@ -58,6 +58,6 @@ bool fused_pack_finish(struct cvl_kernel *k, struct fused_pack *p) {
   const bool copied =
       copy_bytes(k->c, k->run.site + p->node, result_data(&exact), v->data, n * bytes);
   vector_release(k->c, v);
-  result->run.whole = exact;
+  result->whole = exact;
   return copied;
 }

@@ -19,9 +19,9 @@ static uint32_t index_of(const struct cvl_kernel *k, const struct fused_combinat
 static bool make_whole(struct ranges *r, uint32_t value) {
   struct cvl_kernel *k = r->k;
   struct fused_value *v = &k->values[value];
-  return value < k->op->param_count || v->run.whole.form != CVL_NOTHING ||
+  return value < k->op->param_count || v->whole.form != CVL_NOTHING ||
          result_new(k->c, k->run.site + v->node, (enum cvl_elem)v->elem, k->run.n, NULL,
-                    &v->run.whole);
+                    &v->whole);
 }
 
 /* The element of what is spread over one segment. */
@@ -36,9 +36,9 @@ static bool make_scattered(struct ranges *r, const struct fused_combination *c) 
   bool made = make_whole(r, index_of(r->k, c));
   for (uint32_t j = 0; j < c->columns && made; j++) {
     struct fused_value *v = c->column[j];
-    v->run.unwanted = v->node != SUPEROP_NONE && !is_written(r, c, j);
-    if (v->run.unwanted)
-      v->run.one = same_element(r, v);
+    v->unwanted = v->node != SUPEROP_NONE && !is_written(r, c, j);
+    if (v->unwanted)
+      v->one = same_element(r, v);
     else
       made = make_whole(r, (uint32_t)(v - r->k->values));
   }
@@ -109,11 +109,11 @@ static void give_scattered(const struct ranges *r, struct range_worker *w,
   for (uint32_t j = 0; j < c->columns; j++) {
     if (is_written(r, c, j))
       w->columns[c->first_column + j] =
-          (char *)result_data(&c->column[j]->run.whole) + low * c->bytes[j];
+          (char *)result_data(&c->column[j]->whole) + low * c->bytes[j];
   }
   if (index->node != SUPEROP_NONE)
     w->columns[k->column_count + (uint32_t)(c - k->combinations)] =
-        (char *)result_data(&k->values[index_of(k, c)].run.whole) + low * index->bytes;
+        (char *)result_data(&k->values[index_of(k, c)].whole) + low * index->bytes;
 }
 
 static void give_combined(const struct ranges *r, struct range_worker *w,
@@ -145,20 +145,13 @@ void range_give_columns(const struct ranges *r, struct range_worker *w,
   }
 }
 
-/* A tile of a segment that is longer than one. */
-static void combine_tile(struct range_worker *w, const struct range_part *part,
-                         uint64_t start) {
-  fused_combine_begin_long(&w->combining, start, (part->low - start) / ORDER_TILE);
-  fused_combine_tile(&w->combining, part->low, part->high - part->low, 0);
-}
-
 static void combine_only_segment(const struct ranges *r, struct range_worker *w,
                                  const struct range_part *part) {
   const uint64_t n = part->high - part->low, offsets[] = {0, n};
   if (r->k->run.n > r->k->run.whole)
-    combine_tile(w, part, 0);
+    fused_combine_tile(&w->combining, 0, part->low, n);
   else
-    fused_combine_group(&w->combining, 0, 1, part->low, n, offsets);
+    fused_combine_group(&w->combining, 0, 1, part->low, offsets);
 }
 
 static void combine_segments(struct range_worker *w, const struct range_part *part,
@@ -166,8 +159,7 @@ static void combine_segments(struct range_worker *w, const struct range_part *pa
   uint64_t offsets[ORDER_TILE + 1];
   for (uint64_t g = part->first; g <= part->last; g++)
     offsets[g - part->first] = segment_start(s, g) - part->low;
-  fused_combine_group(&w->combining, part->first, part->last - part->first, part->low,
-                      part->high - part->low, offsets);
+  fused_combine_group(&w->combining, part->first, part->last - part->first, part->low, offsets);
 }
 
 void range_combine(const struct ranges *r, struct range_worker *w,
@@ -179,7 +171,8 @@ void range_combine(const struct ranges *r, struct range_worker *w,
   }
   const struct segments s = value_segments(&r->operands[r->plan->main]);
   if (part->cut)
-    combine_tile(w, part, segment_start(&s, part->first));
+    fused_combine_tile(&w->combining, segment_start(&s, part->first), part->low,
+                       part->high - part->low);
   else
     combine_segments(w, part, &s);
 }

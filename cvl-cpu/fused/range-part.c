@@ -45,7 +45,7 @@ static void give_descriptor(const struct ranges *r, struct range_worker *w,
                             enum kernel_read_as way) {
   const uint32_t p = v % r->k->op->param_count;
   const struct segments s = value_segments(&r->operands[p]);
-  if (r->f->one[p] && way != READ_PICKED) {
+  if (r->plan->one[v]) {
     w->counts[v] = s.total;
   } else if (way == READ_PICKED) {
     w->offsets[v] =
@@ -122,7 +122,7 @@ static void give_result(const struct ranges *r, struct range_worker *w,
     w->results[i] = range_scan_elements(r, w, part, i);
     return;
   }
-  w->results[i] = v->run.streaming && part->high - part->low <= STAGED_MOST
+  w->results[i] = v->streaming && part->high - part->low <= STAGED_MOST
                       ? w->staged + i * (size_t)STAGED_MOST * sizeof(uint64_t)
                       : (char *)r->results[i] + part->low * v->bytes;
 }
@@ -134,7 +134,7 @@ static void deliver(const struct ranges *r, struct range_worker *w,
   for (uint32_t i = 0; i < r->k->op->output_count; i++) {
     const struct fused_value *v = &r->k->values[r->k->op->outputs[i]];
     const bool stored = !range_pack(r, i) && !range_scan(r, i) && !range_is_combined(r, i);
-    if (!stored || !v->run.streaming) continue;
+    if (!stored || !v->streaming) continue;
     r->k->c->kernels->move->stream((char *)r->results[i] + part->low * v->bytes, w->results[i],
                                    (part->high - part->low) * v->bytes);
   }
@@ -157,7 +157,7 @@ bool range_part_call(struct ranges *r, struct range_worker *w, const struct rang
   w->call.part = part->cut || !ranges_of_segments(r->plan);
   w->call.begins = part->begins;
   w->call.n = part->high - part->low;
-  if (!r->function(&w->call)) return false;
+  if (!(r->function ? r->function(&w->call) : strips_range(w->strips, &w->call))) return false;
   deliver(r, w, part);
   range_combine(r, w, part);
   return true;
@@ -226,6 +226,8 @@ size_t range_worker_at(const struct ranges *r, char *memory) {
   const size_t room = range_next_array(&end, outputs * totals);
   const size_t scans = range_next_array(&end, range_scans_at(r, NULL, NULL));
   const size_t combining = range_next_array(&end, range_combinations_at(r, NULL, NULL));
+  const size_t strips =
+      range_next_array(&end, r->function ? 0 : strips_bytes(r->k->strips, r->k->run.n));
   const size_t keeping = end;
   for (uint32_t i = 0; i < outputs; i++) range_next_array(&end, room_bytes(r, i));
   if (!memory) return end;
@@ -269,6 +271,7 @@ size_t range_worker_at(const struct ranges *r, char *memory) {
                                   .columns = w->columns,
                                   .asks = r->k->c->stop.asks,
                                   .with = r->k->c->stop.with};
+  if (!r->function) w->strips = strips_set_up(r->k->strips, r->k->run.n, memory + strips);
   range_destinations(r, w, 0, 1);
   return end;
 }

@@ -1,5 +1,5 @@
-/* range-part.h - the parts of a run that the compiled function for ranges is called for, and
- * the memory of a thread that calls it. Private to this folder.
+/* range-part.h - the parts of a run that the function for ranges is called for, compiled or
+ * evaluated, and the memory of a thread that calls it. Private to this folder.
  */
 #ifndef RAVEL_CPU_FUSED_RANGE_PART_H
 #define RAVEL_CPU_FUSED_RANGE_PART_H
@@ -18,10 +18,9 @@ enum {
 
 struct ranges {
   struct cvl_kernel *k;
-  const struct fused_functions *f;
   const struct kernel_range_plan *plan;
   const struct cvl_value *operands;
-  kernel_range_function *function;
+  kernel_range_function *function; /* NULL: evaluated */
   uint64_t units; /* that threads share: positions, or steps of the path over segments */
   uint64_t grain; /* units of a range */
   enum fused_scattering scattering;
@@ -49,6 +48,7 @@ struct ranges {
 /* The memory of a thread: what it calls the function with. */
 struct range_worker {
   struct kernel_range call;
+  struct strip_worker *strips; /* if it is evaluated */
   const void **data;
   const uint64_t **offsets;
   uint64_t *counts, *segments;

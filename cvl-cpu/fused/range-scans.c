@@ -51,9 +51,9 @@ static const struct segment_range *part_of(const struct range_share *share, unsi
   return number == 0 ? &share->in : &share->out;
 }
 
-/* Whether the function scans: every order gives the same bits. */
+/* Whether a compiled function scans: every order gives the same bits. */
 static bool scans_at_once(const struct ranges *r, uint32_t scan) {
-  return r->k->scans[scan].v->elem != r->k->c->float_elem;
+  return r->function && r->k->scans[scan].v->elem != r->k->c->float_elem;
 }
 
 void range_scans_before(const struct ranges *r, struct range_worker *w,

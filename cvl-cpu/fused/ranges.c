@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "cvl-cpu/combine/combinations.h"
-#include "cvl-cpu/fused/bind.h"
 #include "cvl-cpu/fused/range-combinations.h"
 #include "cvl-cpu/fused/range-scans.h"
 #include "cvl-cpu/kernels/kernels.h"
@@ -28,10 +27,20 @@ static uint64_t ranges_units(const struct cvl_kernel *k, const struct kernel_ran
   return segments_steps(&s);
 }
 
-bool fused_ranges_share(const struct cvl_kernel *k, const struct cvl_value *operands) {
-  const struct kernel_range_plan *plan = &fused_compiled_functions(k->compiled)->range;
-  const uint64_t units = ranges_units(k, plan, operands);
-  return fused_scattering(k, plan->ordered, units) != SCATTER_APART;
+/* Positions, or steps over segments, that a thread takes at a time: all of them where the pool
+ * would cost more than it gains; otherwise so that what they read and write stays in the
+ * second-level cache. One thread alone takes as many as it may before it looks again whether it
+ * must stop. */
+static uint64_t ranges_grain(const struct cvl_kernel *k, uint64_t units) {
+  enum { LEAST = CVL_REDUCE_BLOCK };
+  const unsigned threads = pool_threads(k->c->pool);
+  if (units <= k->serial_steps) return units ? units : 1;
+  const bool large = threads == 1 && !fused_hands_on(k);
+  const uint64_t bytes = large ? tuned(k->c, LONE_BYTES) : tuned(k->c, CHUNK_BYTES);
+  uint64_t grain = least_of(bytes / k->cost, units / threads + 1);
+  if (grain < LEAST) grain = LEAST;
+  grain = (grain + LEAST - 1) / LEAST * LEAST;
+  return grain < units ? grain : units;
 }
 
 static struct range_worker *worker_of(const struct ranges *r, unsigned worker) {
@@ -243,7 +252,7 @@ static void steps(void *ranges, uint64_t first, uint64_t last, unsigned worker) 
 /* Bytes of the starts of a descriptor that is given whole; 0: it has them. */
 static size_t whole_bytes(const struct ranges *r, uint32_t p) {
   const bool in_some = range_reads_as(r, p, READ_BY_POSITIONS) && p != r->plan->main;
-  if (r->k->op->kinds[p] != SUPEROP_SEGDES || r->f->one[p]) return 0;
+  if (r->k->op->kinds[p] != SUPEROP_SEGDES || r->plan->one[p]) return 0;
   if (!in_some && !range_reads_as(r, p, READ_WHOLE)) return 0;
   const struct segments s = value_segments(&r->operands[p]);
   return s.offsets ? 0 : (s.count + 1) * sizeof(uint64_t);
@@ -259,7 +268,7 @@ static void fill_whole(const struct ranges *r, uint32_t p, char *memory) {
 /* Bytes of the totals of the blocks of a reduction, which become its result; 0: of segments. */
 static size_t block_bytes(const struct ranges *r, uint32_t i) {
   if (!range_reduction(r, i) || ranges_of_segments(r->plan)) return 0;
-  return units_of(r->k->run.n, CVL_REDUCE_BLOCK) * sizeof(uint64_t);
+  return (units_of(r->k->run.n, CVL_REDUCE_BLOCK) + 1) * sizeof(uint64_t);
 }
 
 /* Bytes of the totals of the blocks of long segments. */
@@ -278,17 +287,17 @@ static bool make_results_of(struct ranges *r) {
     const bool reduces = range_reduction(r, i) != NULL;
     if (range_pack(r, i) || range_scatter(r, i) || range_is_combined(r, i)) continue;
     if (!result_new(k->c, k->run.site + v->node, (enum cvl_elem)v->elem,
-                    reduces ? k->run.segments.count : k->run.n, NULL, &v->run.whole))
+                    reduces ? k->run.segments.count : k->run.n, NULL, &v->whole))
       return false;
-    v->run.streaming = !reduces && k->run.n * v->bytes >= tuned(k->c, STREAM_BYTES);
-    k->run.streams |= v->run.streaming;
+    v->streaming = !reduces && k->run.n * v->bytes >= tuned(k->c, STREAM_BYTES);
+    k->run.streams |= v->streaming;
     struct fused_scan *s = range_scan(r, i);
     if (!s) {
-      r->stages |= v->run.streaming;
+      r->stages |= v->streaming;
       continue;
     }
-    s->out = result_data(&v->run.whole);
-    s->streaming = v->run.streaming;
+    s->out = result_data(&v->whole);
+    s->streaming = v->streaming;
   }
   for (uint32_t i = 0; i < k->pack_count; i++) {
     struct fused_pack *p = &k->packs[i];
@@ -318,10 +327,12 @@ static void finish_long(const struct ranges *r, const struct fused_reduction *of
 
 /* Of the only segment: the totals of blocks, until one is left. */
 static void finish_only(const struct ranges *r, const struct fused_reduction *of, uint32_t i) {
+  static const uint64_t none[2];
   uint64_t blocks = units_of(r->k->run.n, CVL_REDUCE_BLOCK);
+  if (blocks == 0) of->row->segments(none, none, 1, r->results[i]);
   for (; blocks > 1; blocks = units_of(blocks, CVL_REDUCE_BLOCK))
     of->row->blocks(r->results[i], blocks, r->results[i]);
-  memcpy(result_data(&r->k->values[r->k->op->outputs[i]].run.whole), r->results[i],
+  memcpy(result_data(&r->k->values[r->k->op->outputs[i]].whole), r->results[i],
          of->v->bytes);
 }
 
@@ -338,7 +349,7 @@ static void *output_at(const struct ranges *r, uint32_t i) {
   if (range_is_combined(r, i)) return NULL;
   const struct fused_pack *p = range_pack(r, i);
   if (p) return range_is_descriptor(r, i) ? (void *)p->offsets : p->out;
-  return result_data(&r->k->values[r->k->op->outputs[i]].run.whole);
+  return result_data(&r->k->values[r->k->op->outputs[i]].whole);
 }
 
 /* Lays out the memory of a run, but for its workers; sets it up, if it is there. */
@@ -406,9 +417,8 @@ static bool run_all(struct ranges *r) {
 /* All memory of the run is one block. */
 static enum ranges_outcome run_ranges(struct ranges *r) {
   struct cvl_kernel *k = r->k;
-  const uint64_t units = r->units = ranges_units(k, r->plan, r->operands);
-  r->grain = fused_grain(k, units);
-  r->scattering = fused_scattering(k, r->plan->ordered, units);
+  const uint64_t units = r->units;
+  r->grain = ranges_grain(k, units);
   r->hands_on = fused_hands_on(k) && units > r->grain;
   k->run.most_positions = r->most =
       least_of(k->run.n, r->grain + LONG_SEGMENT + CVL_REDUCE_BLOCK);
@@ -436,14 +446,18 @@ static enum ranges_outcome run_ranges(struct ranges *r) {
 }
 
 enum ranges_outcome fused_ranges_run(struct cvl_kernel *k, const struct cvl_value *operands) {
-  const struct fused_functions *f = fused_compiled_functions(k->compiled);
-  struct ranges r = {.k = k,
-                     .f = f,
-                     .plan = &f->range,
-                     .operands = operands,
-                     .function = fused_compiled_range(k->compiled)};
-  if (k->run.n == 0) return RANGES_UNFIT;
-  for (uint32_t p = 0; p < k->op->param_count; p++) k->values[p].run.released = false;
+  const bool compiled = k->run.way == BY_FUNCTION;
+  if (!compiled && !k->strips) return RANGES_UNFIT; /* there was no memory */
+  struct ranges r = {
+      .k = k,
+      .plan = compiled ? &fused_compiled_functions(k->compiled)->range
+                       : strips_plan(k->strips),
+      .operands = operands,
+      .function = compiled ? fused_compiled_range(k->compiled) : NULL};
+  r.units = ranges_units(k, r.plan, operands);
+  r.scattering = fused_scattering(k, r.plan->ordered, r.units);
+  if (r.scattering == SCATTER_APART) return RANGES_UNFIT;
+  if (k->run.n == 0 && k->combination_count > 0) return RANGES_UNFIT;
   k->run.whole = k->combines ? CVL_REDUCE_BLOCK : LONG_SEGMENT;
   r.computes_starts = computes_starts(&r);
   if (!make_results_of(&r)) return RANGES_FAILED;

@@ -10,7 +10,6 @@
 
 #include <string.h>
 
-#include "cvl-cpu/fused/bind.h"
 #include "cvl-cpu/operations/ranges.h"
 
 /* With more threads than this computing everything in each of them takes longer than passing
@@ -35,12 +34,22 @@ enum fused_scattering fused_scattering(const struct cvl_kernel *k, bool ordered,
 
 /* ---- results ---- */
 
+/* Whether another parameter is the same vector: one may be borrowed and the other owned. */
+static bool is_shared(const struct cvl_kernel *k, const struct cvl_value *operands,
+                      uint32_t param) {
+  bool shared = false;
+  for (uint32_t j = 0; j < k->op->param_count; j++)
+    shared |= j != param && operands[j].form == CVL_VECTOR &&
+              operands[j].as.vector == operands[param].as.vector;
+  return shared;
+}
+
 /* The vector of the defaults, if the result may be written over it: nothing else reads it. */
 static struct cvl_vector *scatter_reusable_defaults(const struct cvl_kernel *k, uint32_t value,
                                                     const struct cvl_value *operands,
                                                     size_t bytes) {
   if (value >= k->op->param_count || k->op->uses[value] != 1) return NULL;
-  if (fused_shared(k, operands, value)) return NULL;
+  if (is_shared(k, operands, value)) return NULL;
   return value_reusable(&operands[value], bytes);
 }
 
@@ -61,7 +70,7 @@ static bool fill_result(struct cvl_kernel *k, const struct fused_scatter *s,
 static bool make_marks(struct cvl_kernel *k, struct fused_scatter *s) {
   s->mark = NULL;
   const struct superop_node *node = &k->op->nodes[s->node];
-  if (node->op != OPC_PERMUTE || !node->checked || k->nodes[s->node].known) return true;
+  if (node->op != OPC_PERMUTE || !node->checked || s->known) return true;
   s->mark = scratch_alloc(k->c, k->run.site + s->node, s->count);
   return s->mark && clear_bytes(k->c, k->run.site + s->node, s->mark, s->count);
 }
@@ -75,9 +84,9 @@ static bool make_result(struct cvl_kernel *k, struct fused_scatter *s,
       value == SUPEROP_NONE ? NULL : scatter_reusable_defaults(k, value, operands, v->bytes);
   s->count = value_segments(&operands[node->operands[node->operand_count - 1]]).total;
   if (!result_new(k->c, k->run.site + s->node, (enum cvl_elem)v->elem, s->count, reuse,
-                  &v->run.whole))
+                  &v->whole))
     return false;
-  s->out = result_data(&v->run.whole);
+  s->out = result_data(&v->whole);
   if (!reuse && !fill_result(k, s, value == SUPEROP_NONE ? NULL : &operands[value], v->bytes))
     return false;
   return make_marks(k, s);

@@ -37,7 +37,7 @@ struct permute_job {
   bool over_defaults;    /* the result takes over the memory of the defaults */
   bool streaming;
   char *out;
-  uint8_t *mark; /* for PERMUTE; NULL: the index is known to be a permutation */
+  uint8_t *mark; /* for PERMUTE */
   /* for PERMUTE: positions written by steps of whole segments, which are not marked */
   _Atomic uint64_t whole;
   uint64_t ranges;        /* how many ranges the destination of a scatter is split into */
@@ -295,13 +295,11 @@ static bool index_fault(struct cvl_context *c, uint64_t site, enum cvl_error_kin
 }
 
 /* Permutes with a mark for every element, as PERMUTE needs; a few marks fit on the stack. */
-static bool permute_marked(struct cvl_context *c, uint64_t site, struct permute_job *job,
-                           bool known) {
+static bool permute_marked(struct cvl_context *c, uint64_t site, struct permute_job *job) {
   enum { FEW = 1024 };
   uint8_t few[FEW];
   const uint64_t n = job->near.total;
   uint64_t duplicate;
-  if (known) return permute_all(c, site, job, &duplicate);
   job->mark = n <= FEW ? few : scratch_alloc(c, site, n);
   if (!job->mark) return false;
   const bool done = permute_all(c, site, job, &duplicate);
@@ -318,7 +316,7 @@ static struct cvl_vector *permute_reusable_defaults(const struct cvl_permute *a,
   return a->flags.form != CVL_NOTHING && value_data(&a->flags) == v->data ? NULL : v;
 }
 
-bool cpu_permute(struct cvl_context *c, uint64_t site, const struct cvl_call *call, bool known,
+bool cpu_permute(struct cvl_context *c, uint64_t site, const struct cvl_call *call,
                  struct cvl_value *out) {
   const struct cvl_permute *a = &call->permute;
   const bool gathers = call->op == OP_BPERMUTE || call->op == OP_BFPERMUTE;
@@ -349,7 +347,7 @@ bool cpu_permute(struct cvl_context *c, uint64_t site, const struct cvl_call *ca
   if (gathers) {
     good = gather_all(c, site, &job);
   } else if (call->op == OP_PERMUTE) {
-    good = permute_marked(c, site, &job, known);
+    good = permute_marked(c, site, &job);
   } else {
     good = scatter_all(c, site, &job);
   }

@@ -45,7 +45,7 @@ static double seconds_of_run(bool compiled) {
 
 double __wrap_fused_clock(void);
 double __wrap_fused_clock(void) {
-  const bool compiled = simulated.kernel && simulated.kernel->run.by_ranges;
+  const bool compiled = simulated.kernel && simulated.kernel->run.way == BY_FUNCTION;
   if (simulated.in_run) simulated.now += seconds_of_run(compiled);
   simulated.in_run = !simulated.in_run;
   return simulated.now;
@@ -91,7 +91,7 @@ static unsigned run_until_settled(const char *directory, bool pays) {
     if (k->choice.stage == CHOICE_STARTED) usleep(WAIT); /* waits for the compiler */
   }
   cr_assert_eq(k->choice.stage, CHOICE_SETTLED);
-  cr_assert(k->run.by_ranges, "compiled code is used as soon as it is there");
+  cr_assert(k->run.way == BY_FUNCTION, "compiled code is used as soon as it is there");
   double rest[2];
   for (int trial = 0; trial < 2; trial++) {
     unsigned runs = 0, compiled = 0, before_trial = 0;
@@ -100,7 +100,7 @@ static unsigned run_until_settled(const char *directory, bool pays) {
       cr_assert(choice_same(c, &first, &got), "trial %d, run %u", trial, runs);
       cpu->release(c, &got);
       const bool is_tried = k->choice.stage == CHOICE_TRIED;
-      compiled += is_tried && k->run.by_ranges;
+      compiled += is_tried && k->run.way == BY_FUNCTION;
       before_trial += compiled == 0 && !is_tried;
       if (compiled > 0 && !is_tried) break;
     }

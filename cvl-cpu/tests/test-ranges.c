@@ -337,7 +337,7 @@ static void compare_size(struct cvl_context *c, const struct superop *op, struct
   for (uint32_t i = 0; i < row->count; i++)
     operands[i] = ranges_operand(c, d, row->params[i], spoiled && i == row->spoiled);
   ranges_compare(c, op, k, operands, row->outputs, what);
-  cr_expect_eq(k->run.by_ranges, !spoiled && d->n > 0, "%s: not as expected", what);
+  cr_expect_eq(k->run.way == BY_FUNCTION, !spoiled && d->n > 0, "%s: not as expected", what);
   for (uint32_t i = 0; i < row->count; i++) cpu->release(c, &operands[i]);
 }
 
@@ -400,14 +400,14 @@ static void starve(const struct row *row, const char *directory) {
   d->segments = 1;
   for (uint32_t i = 0; i < row->count; i++)
     operands[i] = ranges_operand(c, d, row->params[i], false);
-  cr_assert(cpu->superops->run(c, 1, k, operands, first) && k->run.by_ranges);
+  cr_assert(cpu->superops->run(c, 1, k, operands, first) && k->run.way == BY_FUNCTION);
   const uint64_t limit = c->heap->limit;
   c->heap->limit = c->heap->live;
   cr_assert(!cpu->superops->run(c, 1, k, operands, got) && cpu->check(c, true, &e));
   cr_expect(e.kind == CVL_E_MEMORY && e.site >= 1 && e.site <= l.ops[0]->node_count, "%d",
             e.kind);
   c->heap->limit = limit;
-  cr_assert(cpu->superops->run(c, 1, k, operands, got) && k->run.by_ranges);
+  cr_assert(cpu->superops->run(c, 1, k, operands, got) && k->run.way == BY_FUNCTION);
   for (uint32_t i = 0; i < row->outputs; i++) {
     cpu->release(c, &first[i]);
     cpu->release(c, &got[i]);

@@ -192,7 +192,7 @@ static void compare_all(unsigned number, unsigned threads, enum cvl_elem elem,
     rotations_make(c, d, elem, (enum distances)(i % DISTANCES), operands);
     const bool good = rotations_compare(c, l.ops[0], k, operands, rows[number].outputs, what);
     if (i / DISTANCES != FEW_LONG) /* which threads may not share */
-      cr_expect_eq(k->run.by_ranges, good, "%s", what);
+      cr_expect_eq(k->run.way == BY_FUNCTION, good, "%s", what);
     for (unsigned p = 0; p < PARAMS; p++) cpu->release(c, &operands[p]);
     cpu->superops->discard(c, k);
   }

@@ -228,11 +228,22 @@ static void find_written(const struct kernel_text *x, struct kernel_range_plan *
   }
 }
 
+static bool *forms_of_one(const struct kernel_text *x) {
+  bool *one = arena_alloc(x->arena, READ_WAYS * x->op->param_count + 1);
+  for (uint32_t v = 0; v < READ_WAYS * x->op->param_count; v++)
+    one[v] = param_form(x, v) == FORM_ONE;
+  return one;
+}
+
 bool kernel_range_plan_make(struct arena *arena, const struct superop *op, const bool *one,
                             struct kernel_range_plan *plan) {
   if (!kernel_range_fits(op)) return false;
   const struct kernel_text x = text_of(arena, op, one);
-  *plan = (struct kernel_range_plan){.main = x.main, .reads = range_reads(&x)};
+  *plan = (struct kernel_range_plan){.main = x.main,
+                                     .reads = range_reads(&x),
+                                     .kernel = x.k,
+                                     .levels = x.levels,
+                                     .one = forms_of_one(&x)};
   plan->cursors = arena_alloc(arena, op->param_count + 1);
   for (uint32_t p = 0; p < op->param_count; p++) plan->cursors[p] = is_cursor(&x, p);
   find_written(&x, plan);

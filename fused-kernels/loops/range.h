@@ -7,6 +7,7 @@
 #define RAVEL_FUSED_RANGE_H
 
 #include "cvl/superop.h"
+#include "fused-kernels/kernel.h"
 #include "fused-kernels/loops/range-call.h"
 
 #include <stdio.h>
@@ -39,6 +40,12 @@ struct kernel_range_plan {
    * combination that scatters is written unless it is a parameter. */
   bool *columns;
   bool ordered; /* several positions may write an element: the last one counts */
+  /* What the function does: a kernel that has each parameter in the way in which it is read.
+   * Near descriptors are those of positions. Of every value its level; of every parameter in
+   * every way, a descriptor, whether it is one segment. */
+  const struct kernel *kernel;
+  const uint8_t *levels; /* enum kernel_level */
+  const bool *one;
 };
 /* Plans them, in the arena. one: of every descriptor, whether it is one segment in all runs; of
  * strides, whether they are all 1. False if there is no function. */
