@@ -58,10 +58,10 @@ static double log_of(const struct tuning *t, enum tuning_id id) {
   return log2((double)t->value[id]);
 }
 
-/* Best at 1M of one value and 2 of another, with noise of a tenth. */
+/* Best at 1M of one value and 32K of another, with noise of a tenth. */
 static double bowl(const struct tuning *t, uint64_t run) {
   const double a = fabs(log_of(t, TUNE_CPU_CHUNK_BYTES) - 20);
-  const double b = fabs(log_of(t, TUNE_CPU_GATHER_RUN) - 1);
+  const double b = fabs(log_of(t, TUNE_CPU_RANK_LONG) - 15);
   return 0.01 * (1 + 0.2 * a + 0.2 * b) * (1 + 0.1 * tune_search_noise(run));
 }
 
@@ -71,7 +71,7 @@ Test(tune_search, finds_the_best_of_two_values) {
   const struct tune_search s = test_search(&m, 1e9, &good);
   struct tuning wanted = {0};
   wanted.value[TUNE_CPU_CHUNK_BYTES] = 1 << 20;
-  wanted.value[TUNE_CPU_GATHER_RUN] = 2;
+  wanted.value[TUNE_CPU_RANK_LONG] = 32 << 10;
   cr_assert(good && s.complete);
   cr_expect(memcmp(&s.best, &wanted, sizeof wanted) == 0);
   cr_expect(s.ratio > 0.5 && s.ratio < 0.7, "%f", s.ratio); /* of 1.6 */
@@ -171,7 +171,7 @@ static double legal(const struct tuning *t, uint64_t run) {
   (void)run;
   for (unsigned id = 0; id < TUNING_COUNT; id++)
     cr_assert(tuning_is_legal((enum tuning_id)id, t->value[id]));
-  return 0.001 * (12 - log_of(t, TUNE_CPU_COLUMN_ROWS)); /* the most is the best */
+  return 0.001 * (24 - log_of(t, TUNE_CPU_RANK_LONG)); /* the most is the best */
 }
 
 Test(tune_search, values_stay_legal) {
@@ -179,5 +179,5 @@ Test(tune_search, values_stay_legal) {
   bool good;
   const struct tune_search s = test_search(&m, 1e9, &good);
   cr_assert(good);
-  cr_expect(s.best.value[TUNE_CPU_COLUMN_ROWS] == tuning_info(TUNE_CPU_COLUMN_ROWS)->most);
+  cr_expect(s.best.value[TUNE_CPU_RANK_LONG] == tuning_info(TUNE_CPU_RANK_LONG)->most);
 }

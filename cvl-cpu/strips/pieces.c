@@ -1,4 +1,5 @@
-/* pieces.c - strips in which gathers read side by side: stencils, rotations, slices.
+/* pieces.c - strips in which gathers read side by side, or scatters write so: stencils,
+ * rotations, slices, concatenations.
  *
  * An index is often computed from the position: i - s, or i - s + n where i < s (a rotation). A
  * *piece* is positions of one segment in which no comparison changes that such an index depends
@@ -10,7 +11,10 @@
 
 #include "cvl-cpu/strips/private.h"
 
-enum { PIECE_LEAST = 32 /* positions; many shorter pieces are not worth a strip each */ };
+enum {
+  PIECE_LEAST = 32,  /* positions; many shorter pieces are not worth a strip each */
+  BETWEEN_LEAST = 64 /* positions that are executed as they are where there is no piece */
+};
 
 /* The segment of the strip's first position. */
 static uint64_t segment_here(struct strip_worker *w, uint32_t near) {
@@ -92,13 +96,15 @@ static uint64_t until_turn(struct strip_worker *w, const struct kernel_statement
 }
 
 static uint64_t until_end(struct strip_worker *w, uint64_t more) {
-  const struct kernel *k = w->s->kernel;
-  for (uint32_t i = 0; i < k->count && more >= PIECE_LEAST; i++) {
-    const struct kernel_statement *s = &k->statements[i];
-    const struct strip_statement *of = &w->s->statements[i];
-    const bool in_segment = of->pointed || (of->starts && s->kind != KERNEL_MAP);
-    if (in_segment && !w->s->range.one[s->near])
+  const struct strips *of = w->s;
+  for (uint32_t i = 0; i < of->start_count && more >= PIECE_LEAST; i++) {
+    const struct kernel_statement *s = strip_statement_of(w, of->starts[i]);
+    if (s->kind != KERNEL_MAP && !of->range.one[s->near])
       more = least_of(more, left_in_segment(w, s->near));
+  }
+  for (uint32_t i = 0; i < of->pointed_count && more >= PIECE_LEAST; i++) {
+    const struct kernel_statement *s = strip_statement_of(w, of->pointed[i]);
+    if (!of->range.one[s->near]) more = least_of(more, left_in_segment(w, s->near));
   }
   return more;
 }
@@ -112,51 +118,73 @@ static bool moves(struct strip_worker *w, const struct kernel_statement *s) {
 
 /* ---- pieces ---- */
 
-/* Where segments are short there are hardly any. */
 void strip_begin_pieces(struct strip_worker *w) {
-  const struct kernel *k = w->s->kernel;
-  w->between = 2 * PIECE_LEAST;
+  w->between = BETWEEN_LEAST;
   for (uint32_t p = 0; p < w->s->op->param_count; p++) w->cursors[p].position = UINT64_MAX;
-  for (uint32_t i = 0; i < k->count; i++) {
-    const uint32_t near = k->statements[i].near;
-    if (!w->s->statements[i].pointed || w->s->range.one[near]) continue;
-    const struct segments *s = &w->descriptors[near];
-    if ((s->total - s->offsets[0]) / (2 * PIECE_LEAST) < s->count) w->between = STRIP;
-  }
 }
 
-/* Whether `more` elements from the index on are in the segment that is read. */
-static bool reads_within(struct strip_worker *w, const struct kernel_statement *s,
+/* Whether `more` elements from the index on are in the segment that is read or written. */
+static bool is_within(struct strip_worker *w, const struct kernel_statement *s,
                          uint64_t more) {
   const struct segments *far = &w->descriptors[s->far];
   const uint64_t g = w->s->range.one[s->far] ? 0 : segment_here(w, s->near);
   const uint64_t extent = segment_start(far, g + 1) - segment_start(far, g);
-  const uint64_t index = int_here(w, s->operands[0]);
+  const uint64_t index = int_here(w, strip_index(s));
   if (index >= extent) return false;
   return s->stride > 0 ? more <= extent - index : more <= index + 1;
 }
 
+/* Positions that are executed as they are: more and more of them, if there are hardly any
+ * pieces. */
+static uint64_t without_piece(struct strip_worker *w, uint64_t n) {
+  const uint64_t between = w->between;
+  w->between = least_of(2 * between, STRIP);
+  return least_of(n, between);
+}
+
 uint64_t strip_piece(struct strip_worker *w, uint64_t n) {
-  const struct kernel *k = w->s->kernel;
+  const struct strips *of = w->s;
   uint64_t more = until_end(w, n);
   bool goes_on = more >= PIECE_LEAST;
   w->in_piece = false;
-  for (uint32_t i = 0; i < k->count && goes_on; i++) {
-    const struct kernel_statement *s = &k->statements[i];
-    if (w->s->statements[i].starts) compute_start(w, i);
+  for (uint32_t i = 0; i < of->start_count && goes_on; i++) {
+    const struct kernel_statement *s = strip_statement_of(w, of->starts[i]);
+    if (of->statements[of->starts[i]].starts) compute_start(w, of->starts[i]);
     if (s->kind == KERNEL_MAP && s->turns) more = until_turn(w, s, more);
     goes_on = moves(w, s);
   }
-  if (more < PIECE_LEAST) return least_of(n, w->between);
+  if (more < PIECE_LEAST) return without_piece(w, n);
   if (!goes_on) return more;
-  for (uint32_t i = 0; i < k->count; i++) {
-    if (w->s->statements[i].pointed && !reads_within(w, &k->statements[i], more)) return 0;
+  for (uint32_t i = 0; i < of->pointed_count; i++) {
+    if (!is_within(w, strip_statement_of(w, of->pointed[i]), more)) return 0;
   }
   w->in_piece = true;
+  w->between = BETWEEN_LEAST;
   return more;
 }
 
-/* ---- gathers ---- */
+/* ---- gathers and scatters ---- */
+
+/* The number of the first element that is read or written. */
+static uint64_t first_element(struct strip_worker *w, const struct kernel_statement *s) {
+  const struct segments *far = &w->descriptors[s->far];
+  const uint64_t base =
+      w->s->range.one[s->far] ? 0 : segment_start(far, segment_here(w, s->near));
+  return base + int_here(w, strip_index(s));
+}
+
+/* Those of n elements that are to be written. */
+static void put_pointed(struct strip_worker *w, uint32_t k, uint64_t n) {
+  const struct kernel_statement *s = strip_statement_of(w, k);
+  const uint32_t output = w->s->statements[k].output, value = s->operands[0];
+  const size_t bytes = w->s->values[value].bytes;
+  const uint64_t first = first_element(w, s), low = w->call->lows[output],
+                 high = low + w->call->spans[output];
+  const uint64_t from = first < low ? low : first, to = least_of(first + n, high);
+  if (from < to)
+    memcpy((char *)w->call->results[output] + from * bytes,
+           w->at[value] + (from - first) * bytes, (to - from) * bytes);
+}
 
 #define TURN_ROUND(type)                                                                       \
   for (uint64_t i = 0; i < n && bytes == sizeof(type); i++) {                                  \
@@ -165,11 +193,12 @@ uint64_t strip_piece(struct strip_worker *w, uint64_t n) {
 
 bool strip_pointed(struct strip_worker *w, uint32_t k, uint64_t n) {
   const struct kernel_statement *s = strip_statement_of(w, k);
+  if (s->kind == KERNEL_SCATTER) {
+    put_pointed(w, k, n);
+    return true;
+  }
   const size_t bytes = w->s->values[s->value].bytes;
-  const uint64_t base = w->s->range.one[s->far]
-                            ? 0
-                            : segment_start(&w->descriptors[s->far], segment_here(w, s->near));
-  const char *from = strip_source(w, s) + (base + int_here(w, s->operands[0])) * bytes;
+  const char *from = strip_source(w, s) + first_element(w, s) * bytes;
   char *to = strip_room(w, s->value);
   if (s->stride > 0 && w->s->values[s->value].place == PLACE_STRIP) {
     w->at[s->value] = (char *)from; /* only read from here */

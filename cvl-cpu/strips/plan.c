@@ -111,10 +111,33 @@ static uint32_t leader_of(const struct kernel *k, uint32_t gather) {
   return leader;
 }
 
-/* Whether a gather's index goes on by one within each segment of its descriptor: in pieces. */
+/* Whether an index goes on by one within each segment of its descriptor: in pieces. */
 static bool is_pointed(const struct planning *x, const struct kernel_statement *s) {
-  return s->kind == KERNEL_GATHER && s->stride != 0 &&
+  return (s->kind == KERNEL_GATHER || s->kind == KERNEL_SCATTER) && s->stride != 0 &&
          (x->s->range.one[s->near] || s->near == x->s->range.main);
+}
+
+/* What a value of INTs is the same as: an operand that is multiplied by 1, or to which 0 is
+ * added. */
+static uint32_t same_as(const struct planning *x, const struct kernel_statement *s) {
+  if (s->kind != KERNEL_MAP || s->word != TW_INT || (s->op != OPC_MUL && s->op != OPC_ADD))
+    return s->value;
+  for (unsigned i = 0; i < 2; i++) {
+    const struct kernel_statement *of = plan_definition(x, s->operands[i]);
+    if (of->kind == KERNEL_CONSTANT && cvl_int_of(of->constant) == (s->op == OPC_MUL))
+      return s->operands[1 - i];
+  }
+  return s->value;
+}
+
+/* Statements read what their operands are the same as. */
+static void skip_same(const struct planning *x) {
+  uint32_t *same = arena_alloc(&x->s->arena, (x->k->values + 1) * sizeof *same);
+  for (uint32_t k = 0; k < x->k->count; k++) {
+    struct kernel_statement *s = &x->k->statements[k];
+    for (unsigned i = 0; i < s->count; i++) s->operands[i] = same[s->operands[i]];
+    if (s->value != SUPEROP_NONE) same[s->value] = same_as(x, s);
+  }
 }
 
 static void describe_statements(struct planning *x) {
@@ -143,7 +166,18 @@ static void describe_statements(struct planning *x) {
   }
 }
 
-/* Finds what the indices of pointed gathers are made of. */
+static void list_pieces(struct strips *s) {
+  s->starts = arena_alloc(&s->arena, (s->kernel->count + 1) * sizeof *s->starts);
+  s->pointed = arena_alloc(&s->arena, (s->kernel->count + 1) * sizeof *s->pointed);
+  for (uint32_t k = 0; k < s->kernel->count; k++) {
+    const struct kernel_statement *of = &s->kernel->statements[k];
+    const bool turns = of->kind == KERNEL_MAP && (of->turns || of->moving);
+    if (s->statements[k].starts || turns) s->starts[s->start_count++] = k;
+    if (s->statements[k].pointed) s->pointed[s->pointed_count++] = k;
+  }
+}
+
+/* Finds what the indices of what is pointed are made of. */
 static void find_starts(const struct planning *x) {
   for (uint32_t k = 0; k < x->k->count; k++) {
     const struct kernel_statement *s = &x->k->statements[k];
@@ -155,6 +189,7 @@ static void find_starts(const struct planning *x) {
         x->s->statements[from].starts = !is_everywhere(x, s->operands[i]);
     }
   }
+  list_pieces(x->s);
 }
 
 static void find_loops(struct planning *x) {
@@ -177,8 +212,8 @@ static bool is_root(const struct kernel_statement *s) {
          s->kind == KERNEL_NEXT;
 }
 
-/* Finds the statements whose values are read, or that may fail. In a piece indices of pointed
- * gathers are known. */
+/* Finds the statements whose values are read, or that may fail. In a piece the
+ * indices of what is pointed are known. */
 static void find_live(struct planning *x, bool piece) {
   bool *needed = arena_alloc(&x->s->arena, x->k->values + 1);
   for (uint32_t k = x->k->count; k-- > 0;) {
@@ -186,8 +221,10 @@ static void find_live(struct planning *x, bool piece) {
     uint32_t reads[READS_MOST];
     x->live[k] = is_root(s) || (s->value != SUPEROP_NONE && needed[s->value]);
     if (!x->live[k]) continue;
-    const uint32_t from = piece && x->s->statements[k].pointed, count = plan_reads(x, k, reads);
-    for (uint32_t i = from; i < count; i++) needed[reads[i]] = true;
+    const bool known = piece && x->s->statements[k].pointed;
+    const uint32_t count = plan_reads(x, k, reads);
+    for (uint32_t i = 0; i < count; i++)
+      needed[reads[i]] |= !known || i != (s->kind == KERNEL_SCATTER);
   }
 }
 
@@ -400,6 +437,7 @@ static void plan_kernel(struct strips *s) {
   for (uint32_t i = 0; i < k->count; i++) {
     if (k->statements[i].value != SUPEROP_NONE) x.definitions[k->statements[i].value] = i;
   }
+  skip_same(&x);
   describe_statements(&x);
   find_loops(&x);
   for (uint32_t i = 0; i < k->count; i++) find_within(&x, i);

@@ -58,8 +58,8 @@ struct strip_statement {
   uint32_t column;     /* COMBINE: the number of its first column; of its index */
   uint32_t index_column;
   uint32_t leader; /* GATHER: the first one by the same index in the same segments */
-  bool pointed;    /* GATHER: side by side, in pieces */
-  bool starts;     /* the index of such a gather is made of it; it is not the same everywhere */
+  bool pointed;    /* GATHER, SCATTER: side by side, in pieces */
+  bool starts;     /* such an index is made of it; it is not the same everywhere */
   /* CHECK of 0 <= index < limit, where the limit is the same everywhere; or SUPEROP_NONE. */
   uint32_t index, limit;
   uint8_t advance;     /* NEXT: enum strip_advance; */
@@ -77,6 +77,10 @@ struct strips {
   /* Statements that are executed once, in each strip, in each strip of a piece; how many. */
   uint32_t *uniform, *steps, *piece_steps;
   uint32_t uniform_count, step_count, piece_step_count;
+  /* For pieces: what indices are made of, and what ends a piece; gathers and scatters side by
+   * side; how many. */
+  uint32_t *starts, *pointed;
+  uint32_t start_count, pointed_count;
   uint32_t *moving; /* the values in parameters, results and tiles; how many */
   uint32_t moving_count;
   uint32_t slots, buffers; /* of strips; of tiles and of what is the same everywhere */
@@ -109,10 +113,10 @@ struct strip_worker {
   uint64_t *cells;              /* of every value: where a piece begins */
   uint64_t ending, ended; /* segments that end in the strip: from `ended` to before `ending` */
   uint32_t masked;        /* the flags that `masks` are of; SUPEROP_NONE */
-  uint64_t masks[STRIP / 64 + 1];
-  struct strip_located located;
   char *slots, *buffers;
   size_t slot_bytes, buffer_bytes;
+  uint64_t masks[STRIP / 64 + 1];
+  struct strip_located located;
 };
 
 static inline const struct kernel_statement *strip_statement_of(const struct strip_worker *w,
@@ -125,6 +129,10 @@ static inline const struct move_int *strip_ints(const struct strip_worker *w) {
   return move_int(w->s->c->kernels->move, w->s->c->int_elem);
 }
 
+/* The operand of a gather or scatter that is its index. */
+static inline uint32_t strip_index(const struct kernel_statement *s) {
+  return s->operands[s->kind == KERNEL_SCATTER];
+}
 /* The walk of a statement over a descriptor, at a position; kernels go on with it. */
 struct walk *strip_walk(struct strip_worker *, uint32_t k, uint64_t position);
 /* What a gather reads, from where its descriptor counts. */
@@ -148,7 +156,7 @@ void strip_begin_pieces(struct strip_worker *);
 /* How many of n positions from the strip's first one on are a piece, in which `in_piece` is
  * set; or are executed in one strip as they are. 0: an index is out of range. */
 uint64_t strip_piece(struct strip_worker *, uint64_t n);
-/* The elements of a gather that reads side by side. */
+/* A gather or scatter side by side. */
 strip_function strip_pointed;
 
 #endif

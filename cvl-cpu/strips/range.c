@@ -3,6 +3,7 @@
  * A tile holds a block of the reproducible tree. Short segments are executed in groups that fit
  * one; of others, block by block, the totals are combined as the tree says.
  */
+#include <stddef.h>
 #include <string.h>
 
 #include "cvl-cpu/operations/long-segments.h"
@@ -39,7 +40,7 @@ static size_t lay_out(const struct strips *s, uint64_t n, char *memory) {
   const size_t buffers = next_lines(&end, s->buffers * buffer_bytes);
   if (!memory) return end;
   struct strip_worker *w = (struct strip_worker *)(void *)memory;
-  memset(memory, 0, slots);
+  memset(w, 0, offsetof(struct strip_worker, masks));
   w->s = s;
   w->run = n;
   w->at = (char **)(void *)(memory + at);

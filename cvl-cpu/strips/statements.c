@@ -59,12 +59,16 @@ static bool strip_spread(struct strip_worker *w, uint32_t k, uint64_t n) {
   return true;
 }
 
-/* Writes first, first + 1 ... */
+/* Writes first, first + 1 ..., and up to three elements more. */
 static void count_up(void *to, uint64_t first, uint64_t n, size_t bytes) {
   uint64_t *wide = to;
   uint32_t *narrow = to;
-  for (uint64_t i = 0; i < n && bytes == sizeof *wide; i++) wide[i] = first + i;
-  for (uint64_t i = 0; i < n && bytes == sizeof *narrow; i++) narrow[i] = (uint32_t)(first + i);
+  for (uint64_t i = 0; i < n && bytes == sizeof *wide; i += 4) {
+    for (uint64_t j = 0; j < 4; j++) wide[i + j] = first + i + j;
+  }
+  for (uint64_t i = 0; i < n && bytes == sizeof *narrow; i += 4) {
+    for (uint64_t j = 0; j < 4; j++) narrow[i + j] = (uint32_t)(first + i + j);
+  }
 }
 
 static bool strip_offset(struct strip_worker *w, uint32_t k, uint64_t n) {
@@ -181,7 +185,7 @@ bool strip_execute(struct strip_worker *w, const uint32_t *list, uint32_t first,
     const uint8_t kind = strip_statement_of(w, list[i])->kind;
     if (kind == KERNEL_CARRY)
       good = strip_loop(w, list, &i, n);
-    else if (kind == KERNEL_GATHER && w->in_piece && w->s->statements[list[i]].pointed)
+    else if (w->in_piece && w->s->statements[list[i]].pointed)
       good = strip_pointed(w, list[i], n);
     else
       good = functions[kind](w, list[i], n);
