@@ -21,8 +21,7 @@ static const struct order_function *fused_scatter_function_of(void *with, unsign
 
 static const char *data_of(const struct cvl_kernel *k, uint32_t value,
                            const struct cvl_value *operands) {
-  return value_data(value < k->op->param_count ? &operands[value]
-                                               : &k->values[value].whole);
+  return value_data(value < k->op->param_count ? &operands[value] : &k->values[value].whole);
 }
 
 /* Describes the scatter in *s, and allocates its results. */

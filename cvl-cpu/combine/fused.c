@@ -65,8 +65,8 @@ static uint32_t first_read(const struct superop *op, const struct fused_combinat
   for (uint32_t n = c->at.first + c->columns; n < c->at.ends + c->columns; n++) {
     const struct superop_node *node = &op->nodes[n];
     const bool ends = n >= c->at.ends;
-    for (unsigned i = ends ? COMBINE_VALUE : 0; i < (ends ? COMBINE_VALUE + 1U : node->operand_count);
-         i++) {
+    for (unsigned i = ends ? COMBINE_VALUE : 0;
+         i < (ends ? COMBINE_VALUE + 1U : node->operand_count); i++) {
       const uint32_t from = (uint32_t)(emit_definition(op, node->operands[i]) - op->nodes);
       if (from < first) first = from;
     }
@@ -126,7 +126,8 @@ static const char *fused_value_at(const struct fused_function *f, uint32_t value
 static map_kernel *map_of(const struct cvl_kernel *k, const struct superop_node *node) {
   const struct map_rows *rows = k->c->map_rows;
   const uint8_t elem = k->values[node->operands[node->operand_count - 1]].elem;
-  return rows->row[superop_info(node->op)->operation][elem_info((enum cvl_elem)elem)->klass].run;
+  return rows->row[superop_info(node->op)->operation][elem_info((enum cvl_elem)elem)->klass]
+      .run;
 }
 
 static void fused_evaluate(const struct fused_function *f, uint64_t p, uint64_t n,

@@ -259,7 +259,8 @@ static bool copy_has_room(const struct copy_plan *plan, const struct bound *b) {
 }
 
 /* Whether this way is the faster one, where there are others. Elements of very short runs are
- * moved as fast one by one; and a scatter writes only the runs over memory that may be reused. */
+ * moved as fast one by one; and a scatter writes only the runs over memory that may be reused.
+ */
 static bool is_worth(const struct copy_plan *plan, const struct bound *b,
                      const struct cvl_value *operands) {
   enum { SLICED = 4, PERMUTED = 2 }; /* elements of a run, on average */

@@ -12,8 +12,7 @@ bool fused_pack_make(struct cvl_kernel *k, struct fused_pack *p) {
   if (p->wants_result) { /* room for all; the length comes later */
     struct cvl_vector *v = vector_new(k->c, site, (enum cvl_elem)p->v->elem, k->run.n);
     if (!v) return false;
-    result->whole =
-        (struct cvl_value){.form = CVL_VECTOR, .elem = p->v->elem, .as.vector = v};
+    result->whole = (struct cvl_value){.form = CVL_VECTOR, .elem = p->v->elem, .as.vector = v};
     p->out = v->data;
   }
   if (p->wants_descriptor && k->run.segments.count != 1) {
@@ -38,8 +37,7 @@ static bool may_stay(const struct cvl_kernel *k, uint64_t n, uint64_t bytes) {
 bool fused_pack_finish(struct cvl_kernel *k, struct fused_pack *p) {
   struct fused_value *result = &k->values[k->op->nodes[p->node].result];
   const uint64_t n = p->kept, bytes = p->v->bytes;
-  if (p->wants_descriptor && k->run.segments.count == 1)
-    result[1].whole = cvl_one_segment(n);
+  if (p->wants_descriptor && k->run.segments.count == 1) result[1].whole = cvl_one_segment(n);
   if (p->offsets) {
     result[1].whole.as.segdes->total = n;
     p->offsets[k->run.segments.count] = n;

@@ -79,8 +79,8 @@ static void plan_consumer(struct cvl_kernel *k, uint32_t n) {
     k->reductions[k->reduction_count++] =
         (struct fused_reduction){n, &k->c->kernels->reduce->row[v->elem][op], v};
   else if (node->role == ROLE_SCAN)
-    k->scans[k->scan_count++] = (struct fused_scan){
-        .node = n, .row = &k->c->kernels->scan->row[v->elem][op], .v = v};
+    k->scans[k->scan_count++] =
+        (struct fused_scan){.node = n, .row = &k->c->kernels->scan->row[v->elem][op], .v = v};
   else if (node->role == ROLE_PACK)
     k->packs[k->pack_count++] = (struct fused_pack){
         .node = n,

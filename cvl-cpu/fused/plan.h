@@ -38,11 +38,11 @@
 
 /* A value: the plan, which is made once, and then what belongs to a run. */
 struct fused_value {
-  uint8_t elem, bytes; /* of a vector */
-  uint32_t node;       /* that defines it; SUPEROP_NONE: a parameter */
-  bool streaming;      /* an output: written past the caches */
-  bool unwanted;       /* a combination scatters it, and it is the same everywhere: ... */
-  const void *one;     /* ... this element */
+  uint8_t elem, bytes;    /* of a vector */
+  uint32_t node;          /* that defines it; SUPEROP_NONE: a parameter */
+  bool streaming;         /* an output: written past the caches */
+  bool unwanted;          /* a combination scatters it, and it is the same everywhere: ... */
+  const void *one;        /* ... this element */
   struct cvl_value whole; /* of a node's result: the vector that is returned or scattered */
 };
 
@@ -81,7 +81,7 @@ struct fused_combination {
   /* OP_NONE, or an operation whose results are the same in any order, which is all that the
    * function does to the column. */
   enum cvl_op exact[SUPEROP_COLUMNS_MAX];
-  uint32_t buffers; /* of a worker, for what its nodes compute, constants included: ... */
+  uint32_t buffers;      /* of a worker, for what its nodes compute, constants included: ... */
   uint32_t first_buffer; /* ... from this node on */
   /* This run. */
   struct order_columns out;
@@ -103,8 +103,8 @@ struct fused_function {
 /* The state of one thread for combinations. */
 struct combine_worker {
   struct cvl_kernel *k;
-  char **columns;  /* of each column of each combination: where it is, ... */
-  uint64_t origin; /* ... from this position on */
+  char **columns;                   /* of each column of each combination: where it is, ... */
+  uint64_t origin;                  /* ... from this position on */
   struct fused_function *functions; /* of each combination */
   struct order_columns *tiles; /* of each scan: those of two long segments, and then what comes
                                   before them */
@@ -131,8 +131,8 @@ enum fused_way { BY_NODES, BY_STRIPS, BY_FUNCTION };
 struct fused_run {
   uint64_t site, n;
   struct segments segments; /* of the consumers; one segment if there are none */
-  uint8_t way; /* enum fused_way */
-  bool *one;   /* of every parameter: a descriptor of one segment, strides that are all 1 */
+  uint8_t way;              /* enum fused_way */
+  bool *one;    /* of every parameter: a descriptor of one segment, strides that are all 1 */
   bool streams; /* something is written past the caches */
   uint64_t most_positions; /* of a range */
   uint64_t whole;          /* a longer segment may be cut, and then is in ... */
@@ -157,9 +157,9 @@ struct cvl_kernel {
   struct fused_combination *combinations;
   uint32_t combination_count, column_count; /* columns: of all combinations */
   bool combines, scans_by;                  /* some combination reduces; some scans */
-  bool *strides;  /* of every parameter: it has the strides of INDEXes */
-  bool *one;      /* k->run.one in all runs: ranges are planned for that ... */
-  bool found_one; /* ... of one run or more; before that: all that may be */
+  bool *strides;                   /* of every parameter: it has the strides of INDEXes */
+  bool *one;                       /* k->run.one in all runs: ranges are planned for that ... */
+  bool found_one;                  /* ... of one run or more; before that: all that may be */
   struct strips *strips;           /* for k->one; or NULL */
   struct fused_compiled *compiled; /* or NULL: compiled.h */
   struct fused_choice choice;

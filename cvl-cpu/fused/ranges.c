@@ -332,8 +332,7 @@ static void finish_only(const struct ranges *r, const struct fused_reduction *of
   if (blocks == 0) of->row->segments(none, none, 1, r->results[i]);
   for (; blocks > 1; blocks = units_of(blocks, CVL_REDUCE_BLOCK))
     of->row->blocks(r->results[i], blocks, r->results[i]);
-  memcpy(result_data(&r->k->values[r->k->op->outputs[i]].whole), r->results[i],
-         of->v->bytes);
+  memcpy(result_data(&r->k->values[r->k->op->outputs[i]].whole), r->results[i], of->v->bytes);
 }
 
 static void finish_reductions(const struct ranges *r) {
@@ -448,12 +447,11 @@ static enum ranges_outcome run_ranges(struct ranges *r) {
 enum ranges_outcome fused_ranges_run(struct cvl_kernel *k, const struct cvl_value *operands) {
   const bool compiled = k->run.way == BY_FUNCTION;
   if (!compiled && !k->strips) return RANGES_UNFIT; /* there was no memory */
-  struct ranges r = {
-      .k = k,
-      .plan = compiled ? &fused_compiled_functions(k->compiled)->range
-                       : strips_plan(k->strips),
-      .operands = operands,
-      .function = compiled ? fused_compiled_range(k->compiled) : NULL};
+  struct ranges r = {.k = k,
+                     .plan = compiled ? &fused_compiled_functions(k->compiled)->range
+                                      : strips_plan(k->strips),
+                     .operands = operands,
+                     .function = compiled ? fused_compiled_range(k->compiled) : NULL};
   r.units = ranges_units(k, r.plan, operands);
   r.scattering = fused_scattering(k, r.plan->ordered, r.units);
   if (r.scattering == SCATTER_APART) return RANGES_UNFIT;

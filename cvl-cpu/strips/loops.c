@@ -17,7 +17,7 @@ struct loop {
   const uint32_t *list; /* of statements: CARRYs from `first` on, before `body` ... */
   uint32_t first, body, test, next, end; /* ... WHILE; NEXTs from `next` on, before `end` */
   uint64_t m;                            /* positions in the buffers */
-  uint8_t live[STRIP + WORD]; /* whether each has not finished yet; 0 behind them */
+  uint8_t live[STRIP + WORD];            /* whether each has not finished yet; 0 behind them */
   uint32_t position[STRIP + VECTOR_SLACK / sizeof(uint32_t)]; /* in the strip */
 };
 

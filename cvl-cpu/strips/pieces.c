@@ -85,8 +85,8 @@ static uint64_t until_turn(struct strip_worker *w, const struct kernel_statement
   const bool left = s->stride > 0;
   const uint64_t counts = int_here(w, s->operands[left ? 0 : 1]),
                  with = int_here(w, s->operands[left ? 1 : 0]);
-  const uint64_t least = w->s->c->int_elem == CVL_I64 ? (uint64_t)INT64_MIN
-                                                      : (uint64_t)(int64_t)INT32_MIN;
+  const uint64_t least =
+      w->s->c->int_elem == CVL_I64 ? (uint64_t)INT64_MIN : (uint64_t)(int64_t)INT32_MIN;
   const bool equal = s->op == OPC_EQ || s->op == OPC_NE;
   const bool at =
       left ? s->op == OPC_LT || s->op == OPC_GE : s->op == OPC_LE || s->op == OPC_GT;
@@ -124,8 +124,7 @@ void strip_begin_pieces(struct strip_worker *w) {
 }
 
 /* Whether `more` elements from the index on are in the segment that is read or written. */
-static bool is_within(struct strip_worker *w, const struct kernel_statement *s,
-                         uint64_t more) {
+static bool is_within(struct strip_worker *w, const struct kernel_statement *s, uint64_t more) {
   const struct segments *far = &w->descriptors[s->far];
   const uint64_t g = w->s->range.one[s->far] ? 0 : segment_here(w, s->near);
   const uint64_t extent = segment_start(far, g + 1) - segment_start(far, g);

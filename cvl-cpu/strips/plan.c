@@ -330,12 +330,13 @@ static void find_advance(struct planning *x, uint32_t k) {
   const struct kernel_statement *s = &x->k->statements[k];
   struct strip_statement *to = &x->s->statements[k];
   const uint32_t next = s->operands[1], from = x->definitions[next];
-  bool inside = x->loop_ends[from] == x->loop_ends[k] && x->k->statements[from].kind == KERNEL_MAP;
+  bool inside =
+      x->loop_ends[from] == x->loop_ends[k] && x->k->statements[from].kind == KERNEL_MAP;
   for (uint32_t i = from; i < k; i++) {
     const struct kernel_statement *other = &x->k->statements[i];
     inside = inside && !(other->kind == KERNEL_NEXT && other->operands[1] == next);
   }
-  to->advance = next == s->operands[0] ? ADVANCE_NOT
+  to->advance = next == s->operands[0]                              ? ADVANCE_NOT
                 : inside && x->s->values[next].place == PLACE_STRIP ? ADVANCE_SWAP
                                                                     : ADVANCE_COPY;
   if (to->advance == ADVANCE_SWAP) x->last[next] = x->loop_ends[k];
@@ -373,7 +374,8 @@ static uint32_t overwritten(const struct planning *x, uint32_t k, const uint32_t
   return i;
 }
 
-/* Gives the result of a statement a slot, and frees those of operands whose last use this is. */
+/* Gives the result of a statement a slot, and frees those of operands whose last use this is.
+ */
 static void assign_slot(struct planning *x, struct slots *slots, uint32_t k) {
   const struct kernel_statement *s = &x->k->statements[k];
   uint32_t reads[READS_MOST], taken = SUPEROP_NONE;
@@ -395,15 +397,15 @@ static void assign_slot(struct planning *x, struct slots *slots, uint32_t k) {
 /* What a loop has read ends with it. */
 static void end_loop(const struct planning *x, struct slots *slots, uint32_t end) {
   for (uint32_t v = 0; v < x->k->values; v++) {
-    const bool read_last = x->k->statements[end].operands[0] == v ||
-                           x->k->statements[end].operands[1] == v;
+    const bool read_last =
+        x->k->statements[end].operands[0] == v || x->k->statements[end].operands[1] == v;
     if (ends_at(x, v, end) && !read_last) slots->free[slots->count++] = x->s->values[v].number;
   }
 }
 
 static void assign_slots(struct planning *x) {
-  struct slots slots = {.free = arena_alloc(&x->s->arena,
-                                            (2 * x->k->values + 1) * sizeof *slots.free)};
+  struct slots slots = {
+      .free = arena_alloc(&x->s->arena, (2 * x->k->values + 1) * sizeof *slots.free)};
   find_last(x);
   for (uint32_t k = 0; k < x->k->count; k++) {
     if (x->k->statements[k].kind == KERNEL_NEXT) find_advance(x, k);

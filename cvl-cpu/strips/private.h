@@ -99,14 +99,14 @@ struct strip_located {
 struct strip_worker {
   const struct strips *s;
   const struct kernel_range *call;
-  uint64_t run;  /* positions of the run */
-  uint64_t i;    /* the strip's first position, from the start of the range */
-  uint64_t p;    /* ... and from that of the domain */
-  uint64_t tile; /* the tile's first position, as `i` */
+  uint64_t run;    /* positions of the run */
+  uint64_t i;      /* the strip's first position, from the start of the range */
+  uint64_t p;      /* ... and from that of the domain */
+  uint64_t tile;   /* the tile's first position, as `i` */
   uint64_t filled; /* elements of what is the same everywhere */
   bool in_piece;
   uint64_t between; /* positions that are executed as they are where there is no piece */
-  char **at;                    /* of every value: its first element of the strip */
+  char **at;        /* of every value: its first element of the strip */
   struct segments *descriptors; /* of every parameter in every way */
   struct walk *walks;           /* of every statement: over its near descriptor */
   struct walk *cursors;         /* of every descriptor: for pieces */
@@ -124,7 +124,7 @@ static inline const struct kernel_statement *strip_statement_of(const struct str
   return &w->s->kernel->statements[k];
 }
 
-/* The number of an INT's bits that count; its kernels. */
+/* The kernels for INTs of this width. */
 static inline const struct move_int *strip_ints(const struct strip_worker *w) {
   return move_int(w->s->c->kernels->move, w->s->c->int_elem);
 }

@@ -77,9 +77,8 @@ static void bind_descriptors(struct strip_worker *w) {
   for (uint32_t v = 0; v < READ_WAYS * s->op->param_count; v++) {
     if (!s->range.reads[v] || s->op->kinds[v % s->op->param_count] != SUPEROP_SEGDES) continue;
     const uint64_t count = w->call->counts[v], *offsets = w->call->offsets[v];
-    w->descriptors[v] = s->range.one[v]
-                            ? (struct segments){1, count, count, NULL}
-                            : (struct segments){count, offsets[count], 0, offsets};
+    w->descriptors[v] = s->range.one[v] ? (struct segments){1, count, count, NULL}
+                                        : (struct segments){count, offsets[count], 0, offsets};
   }
 }
 
@@ -102,8 +101,7 @@ static void move_values(struct strip_worker *w) {
     const uint32_t v = s->moving[j];
     const struct strip_value *value = &s->values[v];
     const size_t bytes = value->bytes;
-    w->at[v] = value->place == PLACE_PARAM
-                   ? (char *)w->call->data[value->number] + w->i * bytes
+    w->at[v] = value->place == PLACE_PARAM ? (char *)w->call->data[value->number] + w->i * bytes
                : value->place == PLACE_RESULT
                    ? (char *)w->call->results[value->number] + w->i * bytes
                    : w->buffers + value->number * w->buffer_bytes + (w->i - w->tile) * bytes;

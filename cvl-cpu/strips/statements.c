@@ -9,9 +9,8 @@
  * that it is given. */
 static struct walk walk_over(const struct strip_worker *w, uint32_t near, uint64_t position) {
   const struct segments *s = &w->descriptors[near];
-  const uint64_t first = position == w->call->at && near == w->s->range.main
-                             ? 0
-                             : segment_from(s, position);
+  const uint64_t first =
+      position == w->call->at && near == w->s->range.main ? 0 : segment_from(s, position);
   struct walk walk = walk_from(s, (struct path_coordinate){first, position});
   if (s->offsets) walk.wide = (s->total - s->offsets[0]) / WIDE_LENGTH >= s->count;
   return walk;
@@ -114,8 +113,8 @@ static void store(const struct strip_worker *w, uint32_t value, void *to, uint64
 }
 
 static bool strip_store(struct strip_worker *w, uint32_t k, uint64_t n) {
-  store(w, strip_statement_of(w, k)->operands[0],
-        w->call->results[w->s->statements[k].output], n);
+  store(w, strip_statement_of(w, k)->operands[0], w->call->results[w->s->statements[k].output],
+        n);
   return true;
 }
 
@@ -127,7 +126,8 @@ static bool strip_combine(struct strip_worker *w, uint32_t k, uint64_t n) {
     if (w->s->range.columns[of->column + i])
       store(w, s->columns[i], w->call->columns[of->column + i], n);
   }
-  const bool indexed = s->count > 0 && w->s->op->nodes[at.ends].operands[2] >= w->s->op->param_count;
+  const bool indexed =
+      s->count > 0 && w->s->op->nodes[at.ends].operands[2] >= w->s->op->param_count;
   if (indexed) store(w, s->operands[0], w->call->columns[of->index_column], n);
   return true;
 }
