@@ -339,7 +339,6 @@ static void find_advance(struct planning *x, uint32_t k) {
   to->advance = next == s->operands[0]                              ? ADVANCE_NOT
                 : inside && x->s->values[next].place == PLACE_STRIP ? ADVANCE_SWAP
                                                                     : ADVANCE_COPY;
-  if (to->advance == ADVANCE_SWAP) x->last[next] = x->loop_ends[k];
 }
 
 /* The results of a loop, what it exchanges, and copies have buffers from its beginning on:
