@@ -392,6 +392,12 @@ static size_t shared_at(struct ranges *r, char *memory) {
   return end;
 }
 
+/* The only segment has no elements: combinations of it are identities. */
+static void combine_nothing(const struct ranges *r) {
+  static const uint64_t offsets[2];
+  if (r->k->combines) fused_combine_group(&worker_of(r, 0)->combining, 0, 1, 0, offsets);
+}
+
 static pool_body *body_of(const struct ranges *r) {
   return ranges_of_segments(r->plan) ? steps : positions;
 }
@@ -436,6 +442,7 @@ static enum ranges_outcome run_ranges(struct ranges *r) {
   const bool done = run_all(r);
   const bool good = done && goes_on(r, true);
   k->run.long_segments = r->long_segments;
+  if (good && k->run.n == 0 && !ranges_of_segments(r->plan)) combine_nothing(r);
   if (good) finish_reductions(r);
   if (good && k->combines) fused_combine_finish(&worker_of(r, 0)->combining);
   const bool finished = !good || (finish_packs(r) && range_combinations_scatter(r));
@@ -455,7 +462,6 @@ enum ranges_outcome fused_ranges_run(struct cvl_kernel *k, const struct cvl_valu
   r.units = ranges_units(k, r.plan, operands);
   r.scattering = fused_scattering(k, r.plan->ordered, r.units);
   if (r.scattering == SCATTER_APART) return RANGES_UNFIT;
-  if (k->run.n == 0 && k->combination_count > 0) return RANGES_UNFIT;
   k->run.whole = k->combines ? CVL_REDUCE_BLOCK : LONG_SEGMENT;
   r.computes_starts = computes_starts(&r);
   if (!make_results_of(&r)) return RANGES_FAILED;

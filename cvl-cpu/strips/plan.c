@@ -283,7 +283,7 @@ static void place_output(const struct planning *x, uint32_t k) {
 static void place_values(struct planning *x) {
   struct strips *s = x->s;
   for (uint32_t v = 0; v < x->k->values; v++)
-    s->values[v].bytes = (uint8_t)elem_bytes(elem_of(x, v));
+    s->values[v].bytes = (uint8_t)elem_bytes((uint8_t)elem_of(x, v));
   for (uint32_t k = 0; k < x->k->count; k++) place(x, k);
   for (uint32_t k = 0; k < x->k->count; k++) place_output(x, k);
   s->moving = arena_alloc(&s->arena, (x->k->values + 1) * sizeof *s->moving);
