@@ -57,8 +57,7 @@ static void give_descriptor(const struct ranges *r, struct range_worker *w,
     w->offsets[v] = w->cut;
     w->counts[v] = 1;
   } else if (way == READ_IN_SEGMENTS || v == r->plan->main) {
-    w->offsets[v] = starts_from(w->starts + v * (uint64_t)(PIECE + 1), &s, part->first,
-                                part->last - part->first);
+    w->offsets[v] = starts_from(w->starts[v], &s, part->first, part->last - part->first);
     w->counts[v] = part->last - part->first;
   } else {
     w->offsets[v] = s.offsets ? s.offsets : r->whole[p];
@@ -184,6 +183,23 @@ static size_t room_bytes(const struct ranges *r, uint32_t i) {
   return r->most * p->v->bytes + VECTOR_SLACK;
 }
 
+/* Lays out the starts of segments that have one length and are given from the first of a call
+ * on: of the main descriptor, and those that are read in segments. */
+static void starts_at(const struct ranges *r, size_t *end, uint64_t **starts, char *memory) {
+  const uint32_t params = r->k->op->param_count, first = READ_IN_SEGMENTS * params;
+  for (uint32_t i = 0; i <= params && r->computes_starts; i++) {
+    const uint32_t v = i < params ? first + i : r->plan->main;
+    const uint32_t p = i < params ? i : v;
+    if (v == SUPEROP_NONE || !r->plan->reads[v] || r->k->op->kinds[p] != SUPEROP_SEGDES)
+      continue;
+    const struct segments s = value_segments(&r->operands[p]);
+    if (s.offsets) continue;
+    const size_t bytes = (least_of(s.count, PIECE) + 1) * sizeof(uint64_t);
+    const size_t at = range_next_array(end, bytes);
+    if (memory) starts[v] = (uint64_t *)(void *)(memory + at);
+  }
+}
+
 /* Bytes of the starts of segments that are picked from and have one length. */
 static size_t picked_bytes(const struct ranges *r) {
   const uint32_t params = r->k->op->param_count;
@@ -219,7 +235,7 @@ size_t range_worker_at(const struct ranges *r, char *memory) {
   const size_t spans = range_next_array(&end, outputs * sizeof(uint64_t));
   const size_t marks = range_next_array(&end, outputs * sizeof(uint8_t *));
   const size_t starts =
-      range_next_array(&end, r->computes_starts ? reads * (PIECE + 1) * sizeof(uint64_t) : 0);
+      range_next_array(&end, r->computes_starts ? reads * sizeof(uint64_t *) : 0);
   const size_t picked = range_next_array(&end, picked_bytes(r));
   const size_t staged =
       range_next_array(&end, r->stages ? outputs * (size_t)STAGED_MOST * sizeof(uint64_t) : 0);
@@ -230,6 +246,8 @@ size_t range_worker_at(const struct ranges *r, char *memory) {
       range_next_array(&end, r->function ? 0 : strips_bytes(r->k->strips, r->k->run.n));
   const size_t keeping = end;
   for (uint32_t i = 0; i < outputs; i++) range_next_array(&end, room_bytes(r, i));
+  size_t computed = end;
+  starts_at(r, &end, NULL, NULL);
   if (!memory) return end;
   struct range_worker *w = (struct range_worker *)(void *)memory;
   *w = (struct range_worker){.data = (const void **)(void *)(memory + data),
@@ -247,7 +265,7 @@ size_t range_worker_at(const struct ranges *r, char *memory) {
                              .lows = (uint64_t *)(void *)(memory + lows),
                              .spans = (uint64_t *)(void *)(memory + spans),
                              .marks = (uint8_t **)(void *)(memory + marks),
-                             .starts = (uint64_t *)(void *)(memory + starts),
+                             .starts = (uint64_t **)(void *)(memory + starts),
                              .picked = (uint64_t *)(void *)(memory + picked),
                              .staged = memory + staged};
   for (size_t i = 0; i < outputs; i++) w->totals[i] = memory + room + i * totals;
@@ -256,6 +274,7 @@ size_t range_worker_at(const struct ranges *r, char *memory) {
   size_t at = keeping;
   for (uint32_t i = 0; i < outputs; i++)
     w->rooms[i] = memory + range_next_array(&at, room_bytes(r, i));
+  starts_at(r, &computed, w->starts, memory);
   w->call = (struct kernel_range){.data = w->data,
                                   .offsets = w->offsets,
                                   .counts = w->counts,

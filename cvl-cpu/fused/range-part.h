@@ -65,7 +65,7 @@ struct range_worker {
   uint64_t *in;        /* ... of the part before the range's segments */
   uint64_t cut[2];     /* a part, as the only segment of the main descriptor */
   uint64_t ends[2];    /* of segments in what is kept, where they are not wanted */
-  uint64_t *starts;    /* PIECE + 1 for each parameter in every way */
+  uint64_t **starts;   /* of every parameter in every way: room for what is computed */
   uint64_t *written; /* of every output: where the segments begin that the part writes to ... */
   uint64_t *lows, *spans; /* ... and the elements that are written at all */
   uint8_t **marks;

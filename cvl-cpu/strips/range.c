@@ -206,11 +206,16 @@ static bool long_segment(struct strip_worker *w, uint64_t g, uint64_t i, uint64_
 /* `many` whole segments from g on, which fit a tile: offsets are counted from the first. */
 static bool group(struct strip_worker *w, uint64_t g, uint64_t many, uint64_t i,
                   const uint64_t *offsets) {
+  const uint64_t each = offsets[1] - offsets[0];
+  const bool equal = each > 0 && each <= REDUCE_EQUAL && offsets_all_equal(offsets, many);
   if (!tile(w, i, offsets[many])) return false;
   for (uint32_t k = 0; k < w->s->kernel->count; k++) {
     if (!is_reduction(w, k)) continue;
     const struct reduced r = reduced_by(w, k);
-    r.row->segments(r.x, offsets, many, r.results + g * r.bytes);
+    if (equal)
+      r.row->equal(r.x, each, many, r.results + g * r.bytes);
+    else
+      r.row->segments(r.x, offsets, many, r.results + g * r.bytes);
   }
   return true;
 }

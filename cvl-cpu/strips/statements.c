@@ -80,13 +80,14 @@ static bool strip_offset(struct strip_worker *w, uint32_t k, uint64_t n) {
     return true;
   }
   struct walk *walk = strip_walk(w, k, w->p);
-  for (uint64_t p = w->p, stop; p < end; p = stop) {
-    const uint64_t g = walk_to(walk, near, p);
-    stop = least_of(segment_start(near, g + 1), end);
-    count_up(w->at[s->value] + (p - w->p) * bytes, p - segment_start(near, g) + before,
-             stop - p, bytes);
+  uint64_t g = walk_to(walk, near, w->p);
+  for (uint64_t p = w->p, stop; p < end; p = stop, g++) {
+    stop = least_of(near->offsets[g + 1], end);
+    count_up(w->at[s->value] + (p - w->p) * bytes, p - near->offsets[g] + before, stop - p,
+             bytes);
   }
   walk->position = end;
+  walk->segment = g;
   return true;
 }
 
