@@ -92,6 +92,33 @@ static void plan_consumer(struct cvl_kernel *k, uint32_t n) {
         (struct fused_scatter){.node = n, .v = result, .known = plan_is_known(k, n)};
 }
 
+static void plan_output(struct cvl_kernel *k, uint32_t i) {
+  const uint32_t value = k->op->outputs[i], n = k->values[value].node;
+  struct fused_output *o = &k->outputs[i];
+  switch ((enum superop_role)k->op->nodes[n].role) {
+  case ROLE_REDUCE:
+    o->kind = OUTPUT_REDUCED;
+    while (k->reductions[o->number].node != n) o->number++;
+    return;
+  case ROLE_SCAN:
+    o->kind = OUTPUT_SCANNED;
+    while (k->scans[o->number].node != n) o->number++;
+    return;
+  case ROLE_PACK:
+    o->kind = value == k->op->nodes[n].result ? OUTPUT_KEPT : OUTPUT_KEPT_LENGTHS;
+    while (k->packs[o->number].node != n) o->number++;
+    return;
+  case ROLE_SCATTER:
+    o->kind = OUTPUT_SCATTERED;
+    while (k->scatters[o->number].node != n) o->number++;
+    return;
+  case ROLE_COMBINE_REDUCE:
+  case ROLE_COMBINE_SCAN:
+  case ROLE_COMBINE_SCATTER: o->kind = OUTPUT_COMBINED; return;
+  default: o->kind = OUTPUT_STORED;
+  }
+}
+
 /* Whether the functions to be compiled do not depend on which descriptors have one segment. */
 static bool needs_no_run(const struct cvl_kernel *k) {
   bool descriptors = false;
@@ -148,7 +175,8 @@ static size_t count_role(const struct superop *op, enum superop_role role) {
 /* The kernel with its arrays, as one block; NULL: no memory. */
 static struct cvl_kernel *plan_allocate(struct cvl_context *c, const struct superop *op) {
   const size_t values_at = sizeof(struct cvl_kernel);
-  const size_t reductions_at = values_at + op->value_count * sizeof(struct fused_value);
+  const size_t outputs_at = values_at + op->value_count * sizeof(struct fused_value);
+  const size_t reductions_at = outputs_at + op->output_count * sizeof(struct fused_output);
   const size_t scans_at =
       reductions_at + count_role(op, ROLE_REDUCE) * sizeof(struct fused_reduction);
   const size_t packs_at = scans_at + count_role(op, ROLE_SCAN) * sizeof(struct fused_scan);
@@ -166,6 +194,7 @@ static struct cvl_kernel *plan_allocate(struct cvl_context *c, const struct supe
   k->op = op;
   k->bytes = bytes;
   k->values = (struct fused_value *)(void *)(block + values_at);
+  k->outputs = (struct fused_output *)(void *)(block + outputs_at);
   k->reductions = (struct fused_reduction *)(void *)(block + reductions_at);
   k->scans = (struct fused_scan *)(void *)(block + scans_at);
   k->packs = (struct fused_pack *)(void *)(block + packs_at);
@@ -189,6 +218,7 @@ static struct cvl_kernel *plan_prepare(struct cvl_context *c, const struct super
   describe_values(k);
   fused_combine_plan(k);
   for (uint32_t n = 0; n < op->node_count; n++) plan_consumer(k, n);
+  for (uint32_t i = 0; i < op->output_count; i++) plan_output(k, i);
   find_cost(k);
   fused_plan_check(k);
   if (of) {

@@ -111,6 +111,22 @@ struct combine_worker {
   char *order_scratch;         /* as combine/order-tree.h wants it */
 };
 
+/* What makes an output, and its number among those of its kind. */
+enum fused_output_kind {
+  OUTPUT_STORED,
+  OUTPUT_REDUCED,
+  OUTPUT_SCANNED,
+  OUTPUT_KEPT,         /* by a pack */
+  OUTPUT_KEPT_LENGTHS, /* the descriptor of what is kept */
+  OUTPUT_SCATTERED,
+  OUTPUT_COMBINED,
+  OUTPUT_KINDS
+};
+struct fused_output {
+  uint8_t kind; /* enum fused_output_kind */
+  uint32_t number;
+};
+
 /* A scatter in ranges (scatter.c). */
 struct fused_scatter {
   uint32_t node;
@@ -149,6 +165,7 @@ struct cvl_kernel {
   struct copy_plan *copying; /* or NULL: copy.h */
   size_t bytes;              /* of this block */
   struct fused_value *values;
+  struct fused_output *outputs;
   struct fused_reduction *reductions;
   struct fused_scan *scans;
   struct fused_pack *packs;

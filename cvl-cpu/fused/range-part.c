@@ -67,18 +67,6 @@ static void give_descriptor(const struct ranges *r, struct range_worker *w,
   }
 }
 
-/* Elements that are kept are appended. The end of a segment is that of its last part, and that
- * of the only one is not wanted. */
-static void give_kept(const struct ranges *r, struct range_worker *w,
-                      const struct range_part *part, uint32_t i) {
-  if (!range_is_descriptor(r, i))
-    w->results[i] = r->hands_on ? w->rooms[i] : r->results[i];
-  else if (r->results[i] && !part->cut)
-    w->results[i] = (uint64_t *)r->results[i] + part->first;
-  else
-    w->results[i] = w->ends;
-}
-
 /* Positions of its segment before a part. */
 static uint64_t before_part(const struct ranges *r, const struct range_part *part) {
   if (!part->cut) return 0;
@@ -98,33 +86,63 @@ static char *reduced_at(const struct ranges *r, const struct range_part *part, u
   return r->totals[i] + block * bytes;
 }
 
-static void give_result(const struct ranges *r, struct range_worker *w,
-                        const struct range_part *part, uint32_t i) {
+/* Where an output goes, by its kind. */
+typedef void *output_place(const struct ranges *, struct range_worker *,
+                           const struct range_part *, uint32_t i);
+
+static void *place_stored(const struct ranges *r, struct range_worker *w,
+                          const struct range_part *part, uint32_t i) {
   const struct fused_value *v = &r->k->values[r->k->op->outputs[i]];
-  const uint32_t params = r->k->op->param_count, written = r->plan->written[i];
-  if (written != SUPEROP_NONE) {
-    w->results[i] = r->results[i];
-    w->written[i] =
-        begin_under(r, part, written % params, (enum kernel_read_as)(written / params));
-    return;
-  }
-  if (range_is_combined(r, i)) return;
-  if (range_pack(r, i)) {
-    give_kept(r, w, part, i);
-    return;
-  }
-  if (range_reduction(r, i)) {
-    w->results[i] = reduced_at(r, part, i);
-    return;
-  }
-  if (range_scan(r, i)) {
-    w->results[i] = range_scan_elements(r, w, part, i);
-    return;
-  }
-  w->results[i] = v->streaming && part->high - part->low <= STAGED_MOST
-                      ? w->staged + i * (size_t)STAGED_MOST * sizeof(uint64_t)
-                      : (char *)r->results[i] + part->low * v->bytes;
+  return v->streaming && part->high - part->low <= STAGED_MOST
+             ? w->staged + i * (size_t)STAGED_MOST * sizeof(uint64_t)
+             : (char *)r->results[i] + part->low * v->bytes;
 }
+
+static void *place_reduced(const struct ranges *r, struct range_worker *w,
+                           const struct range_part *part, uint32_t i) {
+  (void)w;
+  return reduced_at(r, part, i);
+}
+
+static void *place_scanned(const struct ranges *r, struct range_worker *w,
+                           const struct range_part *part, uint32_t i) {
+  return range_scan_elements(r, w, part, i);
+}
+
+/* What is kept is appended. */
+static void *place_kept(const struct ranges *r, struct range_worker *w,
+                        const struct range_part *part, uint32_t i) {
+  (void)part;
+  return r->hands_on ? w->rooms[i] : r->results[i];
+}
+
+/* The end of a segment is that of its last part, and that of the only one is not wanted. */
+static void *place_lengths(const struct ranges *r, struct range_worker *w,
+                           const struct range_part *part, uint32_t i) {
+  return r->results[i] && !part->cut ? (uint64_t *)r->results[i] + part->first : w->ends;
+}
+
+static void *place_scattered(const struct ranges *r, struct range_worker *w,
+                             const struct range_part *part, uint32_t i) {
+  const uint32_t params = r->k->op->param_count, written = r->plan->written[i];
+  w->written[i] =
+      begin_under(r, part, written % params, (enum kernel_read_as)(written / params));
+  return r->results[i];
+}
+
+/* Its columns are given instead. */
+static void *place_combined(const struct ranges *r, struct range_worker *w,
+                            const struct range_part *part, uint32_t i) {
+  (void)r, (void)w, (void)part, (void)i;
+  return NULL;
+}
+
+static output_place *const places[OUTPUT_KINDS] = {
+    [OUTPUT_STORED] = place_stored,        [OUTPUT_REDUCED] = place_reduced,
+    [OUTPUT_SCANNED] = place_scanned,      [OUTPUT_KEPT] = place_kept,
+    [OUTPUT_KEPT_LENGTHS] = place_lengths, [OUTPUT_SCATTERED] = place_scattered,
+    [OUTPUT_COMBINED] = place_combined,
+};
 
 /* What was staged goes to memory. */
 static void deliver(const struct ranges *r, struct range_worker *w,
@@ -132,8 +150,7 @@ static void deliver(const struct ranges *r, struct range_worker *w,
   if (!r->stages || part->high - part->low > STAGED_MOST) return;
   for (uint32_t i = 0; i < r->k->op->output_count; i++) {
     const struct fused_value *v = &r->k->values[r->k->op->outputs[i]];
-    const bool stored = !range_pack(r, i) && !range_scan(r, i) && !range_is_combined(r, i);
-    if (!stored || !v->streaming) continue;
+    if (!range_is(r, i, OUTPUT_STORED) || !v->streaming) continue;
     r->k->c->kernels->move->stream((char *)r->results[i] + part->low * v->bytes, w->results[i],
                                    (part->high - part->low) * v->bytes);
   }
@@ -149,7 +166,8 @@ bool range_part_call(struct ranges *r, struct range_worker *w, const struct rang
     else
       give_vector(r, w, part, v, way);
   }
-  for (uint32_t i = 0; i < op->output_count; i++) give_result(r, w, part, i);
+  for (uint32_t i = 0; i < op->output_count; i++)
+    w->results[i] = places[r->k->outputs[i].kind](r, w, part, i);
   range_give_columns(r, w, part);
   w->call.at = part->low;
   w->call.before = before_part(r, part);
@@ -178,9 +196,8 @@ void range_destinations(const struct ranges *r, struct range_worker *w, uint64_t
 
 /* Bytes of what a range keeps of an output; 0: it goes to the result. */
 static size_t room_bytes(const struct ranges *r, uint32_t i) {
-  const struct fused_pack *p = range_pack(r, i);
-  if (!r->hands_on || !p || range_is_descriptor(r, i)) return 0;
-  return r->most * p->v->bytes + VECTOR_SLACK;
+  if (!r->hands_on || !range_is(r, i, OUTPUT_KEPT)) return 0;
+  return r->most * range_pack(r, i)->v->bytes + VECTOR_SLACK;
 }
 
 /* Lays out the starts of segments that have one length and are given from the first of a call

@@ -89,31 +89,20 @@ static inline bool ranges_of_segments(const struct kernel_range_plan *plan) {
   return plan->main != SUPEROP_NONE;
 }
 
-/* range_pack and so on: what makes an output, if it is such a node; else NULL. */
-#define RANGE_MAKER(what)                                                                      \
+/* range_pack and so on: what makes an output, if it is of this kind; else NULL. */
+#define RANGE_MAKER(what, kinds)                                                               \
   static inline struct fused_##what *range_##what(const struct ranges *r, uint32_t output) {   \
-    const struct cvl_kernel *k = r->k;                                                         \
-    const uint32_t node = k->values[k->op->outputs[output]].node;                              \
-    for (uint32_t i = 0; i < k->what##_count; i++) {                                           \
-      if (k->what##s[i].node == node) return &k->what##s[i];                                   \
-    }                                                                                          \
-    return NULL;                                                                               \
+    const struct fused_output *o = &r->k->outputs[output];                                     \
+    return kinds ? &r->k->what##s[o->number] : NULL;                                           \
   }
-RANGE_MAKER(pack)
-RANGE_MAKER(reduction)
-RANGE_MAKER(scan)
-RANGE_MAKER(scatter)
+RANGE_MAKER(pack, o->kind == OUTPUT_KEPT || o->kind == OUTPUT_KEPT_LENGTHS)
+RANGE_MAKER(reduction, o->kind == OUTPUT_REDUCED)
+RANGE_MAKER(scan, o->kind == OUTPUT_SCANNED)
+RANGE_MAKER(scatter, o->kind == OUTPUT_SCATTERED)
 
-static inline bool range_is_descriptor(const struct ranges *r, uint32_t output) {
-  return r->k->op->kinds[r->k->op->outputs[output]] == SUPEROP_SEGDES;
-}
-
-/* Whether an output is the result of a combination. */
-static inline bool range_is_combined(const struct ranges *r, uint32_t output) {
-  const uint32_t node = r->k->values[r->k->op->outputs[output]].node;
-  const uint8_t role = node == SUPEROP_NONE ? ROLE_CONST : r->k->op->nodes[node].role;
-  return role == ROLE_COMBINE_REDUCE || role == ROLE_COMBINE_SCAN ||
-         role == ROLE_COMBINE_SCATTER;
+static inline bool range_is(const struct ranges *r, uint32_t output,
+                            enum fused_output_kind kind) {
+  return r->k->outputs[output].kind == kind;
 }
 
 /* Whether the function reads a parameter in a way. */

@@ -77,7 +77,7 @@ static void append(const struct ranges *r, const struct range_worker *w, uint32_
                    struct range_segments ending) {
   const struct fused_pack *p = range_pack(r, i);
   if (!p) return;
-  if (range_is_descriptor(r, i)) {
+  if (range_is(r, i, OUTPUT_KEPT_LENGTHS)) {
     for (uint64_t g = ending.from; g < ending.to && p->offsets; g++)
       p->offsets[g + 1] += w->before[i];
     return;
@@ -151,7 +151,7 @@ static void positions(void *ranges, uint64_t first, uint64_t last, unsigned work
 static void note_end(const struct ranges *r, const struct range_worker *w, uint64_t g) {
   for (uint32_t i = 0; i < r->k->op->output_count; i++) {
     const struct fused_pack *p = range_pack(r, i);
-    if (p && p->offsets && range_is_descriptor(r, i)) p->offsets[g + 1] = w->kept[i];
+    if (range_is(r, i, OUTPUT_KEPT_LENGTHS) && p->offsets) p->offsets[g + 1] = w->kept[i];
   }
 }
 
@@ -285,7 +285,7 @@ static bool make_results_of(struct ranges *r) {
   for (uint32_t i = 0; i < k->op->output_count; i++) {
     struct fused_value *v = &k->values[k->op->outputs[i]];
     const bool reduces = range_reduction(r, i) != NULL;
-    if (range_pack(r, i) || range_scatter(r, i) || range_is_combined(r, i)) continue;
+    if (range_pack(r, i) || range_scatter(r, i) || range_is(r, i, OUTPUT_COMBINED)) continue;
     if (!result_new(k->c, k->run.site + v->node, (enum cvl_elem)v->elem,
                     reduces ? k->run.segments.count : k->run.n, NULL, &v->whole))
       return false;
@@ -345,9 +345,9 @@ static void finish_reductions(const struct ranges *r) {
 
 /* Where an output goes: to its vector, or to what becomes that. */
 static void *output_at(const struct ranges *r, uint32_t i) {
-  if (range_is_combined(r, i)) return NULL;
+  if (range_is(r, i, OUTPUT_COMBINED)) return NULL;
   const struct fused_pack *p = range_pack(r, i);
-  if (p) return range_is_descriptor(r, i) ? (void *)p->offsets : p->out;
+  if (p) return range_is(r, i, OUTPUT_KEPT_LENGTHS) ? (void *)p->offsets : p->out;
   return result_data(&r->k->values[r->k->op->outputs[i]].whole);
 }
 
