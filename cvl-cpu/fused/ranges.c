@@ -429,7 +429,8 @@ static enum ranges_outcome run_ranges(struct ranges *r) {
       least_of(k->run.n, r->grain + LONG_SEGMENT + CVL_REDUCE_BLOCK);
   r->parts = ranges_of_segments(r->plan) && k->run.n > k->run.whole &&
              (units > r->grain || r->stages || k->combines);
-  const unsigned threads = units > r->grain ? pool_threads(k->c->pool) : 1;
+  const bool alone = units <= r->grain && r->scattering != SCATTER_BY_DESTINATIONS;
+  const unsigned threads = alone ? 1 : pool_threads(k->c->pool);
   r->worker_bytes = range_worker_at(r, NULL);
   size_t bytes = 0;
   const size_t workers = range_next_array(&bytes, threads * r->worker_bytes);
