@@ -71,51 +71,51 @@ static bool plan_is_known(const struct cvl_kernel *k, uint32_t scatter) {
   return false;
 }
 
+/* Notes what makes a value, if it is an output. */
+static void plan_output(struct cvl_kernel *k, uint32_t value, enum fused_output_kind kind,
+                        uint32_t number) {
+  for (uint32_t i = 0; i < k->op->output_count; i++) {
+    if (k->op->outputs[i] == value)
+      k->outputs[i] = (struct fused_output){(uint8_t)kind, number};
+  }
+}
+
+static void plan_pack(struct cvl_kernel *k, uint32_t n, struct fused_value *v) {
+  const uint32_t result = k->op->nodes[n].result, number = k->pack_count++;
+  k->packs[number] =
+      (struct fused_pack){.node = n,
+                          .v = v,
+                          .wants_result = k->op->last_use[result] == k->op->node_count,
+                          .wants_descriptor = k->op->last_use[result + 1] == k->op->node_count};
+  plan_output(k, result, OUTPUT_KEPT, number);
+  plan_output(k, result + 1, OUTPUT_KEPT_LENGTHS, number);
+}
+
 static void plan_consumer(struct cvl_kernel *k, uint32_t n) {
   const struct superop_node *node = &k->op->nodes[n];
   const enum cvl_op op = superop_info(node->op)->operation;
   struct fused_value *v = &k->values[node->operands[0]], *result = &k->values[node->result];
-  if (node->role == ROLE_REDUCE)
+  switch ((enum superop_role)node->role) {
+  case ROLE_REDUCE:
+    plan_output(k, node->result, OUTPUT_REDUCED, k->reduction_count);
     k->reductions[k->reduction_count++] =
         (struct fused_reduction){n, &k->c->kernels->reduce->row[v->elem][op], v};
-  else if (node->role == ROLE_SCAN)
-    k->scans[k->scan_count++] =
-        (struct fused_scan){.node = n, .row = &k->c->kernels->scan->row[v->elem][op], .v = v};
-  else if (node->role == ROLE_PACK)
-    k->packs[k->pack_count++] = (struct fused_pack){
-        .node = n,
-        .v = v,
-        .wants_result = k->op->last_use[node->result] == k->op->node_count,
-        .wants_descriptor = k->op->last_use[node->result + 1] == k->op->node_count};
-  else if (node->role == ROLE_SCATTER)
-    k->scatters[k->scatter_count++] =
-        (struct fused_scatter){.node = n, .v = result, .known = plan_is_known(k, n)};
-}
-
-static void plan_output(struct cvl_kernel *k, uint32_t i) {
-  const uint32_t value = k->op->outputs[i], n = k->values[value].node;
-  struct fused_output *o = &k->outputs[i];
-  switch ((enum superop_role)k->op->nodes[n].role) {
-  case ROLE_REDUCE:
-    o->kind = OUTPUT_REDUCED;
-    while (k->reductions[o->number].node != n) o->number++;
     return;
   case ROLE_SCAN:
-    o->kind = OUTPUT_SCANNED;
-    while (k->scans[o->number].node != n) o->number++;
+    plan_output(k, node->result, OUTPUT_SCANNED, k->scan_count);
+    k->scans[k->scan_count++] =
+        (struct fused_scan){.node = n, .row = &k->c->kernels->scan->row[v->elem][op], .v = v};
     return;
-  case ROLE_PACK:
-    o->kind = value == k->op->nodes[n].result ? OUTPUT_KEPT : OUTPUT_KEPT_LENGTHS;
-    while (k->packs[o->number].node != n) o->number++;
-    return;
+  case ROLE_PACK: plan_pack(k, n, v); return;
   case ROLE_SCATTER:
-    o->kind = OUTPUT_SCATTERED;
-    while (k->scatters[o->number].node != n) o->number++;
+    plan_output(k, node->result, OUTPUT_SCATTERED, k->scatter_count);
+    k->scatters[k->scatter_count++] =
+        (struct fused_scatter){.node = n, .v = result, .known = plan_is_known(k, n)};
     return;
   case ROLE_COMBINE_REDUCE:
   case ROLE_COMBINE_SCAN:
-  case ROLE_COMBINE_SCATTER: o->kind = OUTPUT_COMBINED; return;
-  default: o->kind = OUTPUT_STORED;
+  case ROLE_COMBINE_SCATTER: plan_output(k, node->result, OUTPUT_COMBINED, 0); return;
+  default: return;
   }
 }
 
@@ -218,7 +218,6 @@ static struct cvl_kernel *plan_prepare(struct cvl_context *c, const struct super
   describe_values(k);
   fused_combine_plan(k);
   for (uint32_t n = 0; n < op->node_count; n++) plan_consumer(k, n);
-  for (uint32_t i = 0; i < op->output_count; i++) plan_output(k, i);
   find_cost(k);
   fused_plan_check(k);
   if (of) {
