@@ -1,6 +1,6 @@
-/* fused-scan.c - scans by user-defined functions. A chunk first computes the totals of the
- * tiles of its long segments. Then it takes its turn at the state that is handed from chunk to
- * chunk. Last, it scans its elements tile by tile.
+/* fused-scan.c - scans by user-defined functions. A range first computes the totals of the
+ * tiles of its long segments. Then it takes its turn at the state that is handed from range to
+ * range. Last, it scans its elements tile by tile.
  */
 #include "cvl-cpu/combine/combinations.h"
 #include "cvl-cpu/combine/fused.h"

@@ -1,11 +1,11 @@
-/* fused-scatter.c - scatters with combining. They run after all chunks, when their columns and
+/* fused-scatter.c - scatters with combining. They run after all ranges, when their columns and
  * their index are vectors (scatter.h).
  */
 #include "cvl-cpu/combine/combinations.h"
 #include "cvl-cpu/combine/fused.h"
 #include "cvl-cpu/combine/scatter.h"
 
-/* The data of a scatter's workers. The scatter begins after the chunks have ended. */
+/* The data of a scatter's workers. The scatter begins after the ranges have ended. */
 struct scatter_workers {
   struct fused_function *functions; /* one for each worker */
   char *memory;                     /* for each worker buffers, then scratch memory */
