@@ -6,10 +6,7 @@
  * that pays. How often one will run is unknown. Compiling it once evaluation has cost as much
  * as compilation would never costs more than twice the optimum (the rent-or-buy problem:
  * Karlin, Manasse, Rudolph and Sleator, "Competitive snoopy caching", 1988). So is what is owed
- * for the evaluation of many short processes. Compiled code is used as soon as it is there, and
- * need not be faster: after a while both ways alternate for a few runs, and the faster one
- * stays. A few runs may mislead (the machine was busy, the data changed), so the trial is
- * repeated after many times its duration, each time after twice as long as before.
+ * for the evaluation of many short processes. Compiled code is used as soon as it is there.
  */
 #ifndef RAVEL_CPU_FUSED_CHOICE_H
 #define RAVEL_CPU_FUSED_CHOICE_H
@@ -24,26 +21,14 @@ enum fused_choice_stage {
   CHOICE_WATCHED, /* evaluated, while that is cheap */
   CHOICE_MISSING, /* evaluated: not in the cache, and compiling has not paid yet */
   CHOICE_STARTED, /* evaluated: the compiler is at work */
-  CHOICE_TRIED,   /* alternating */
-  CHOICE_SETTLED
-};
-
-/* The runs of a trial in one way so far. */
-struct fused_trial {
-  double seconds, work;
-  unsigned runs;
+  CHOICE_SETTLED  /* compiled; or there is no compiled code, and never will be */
 };
 
 struct fused_choice {
-  uint8_t stage;     /* enum fused_choice_stage */
-  bool unasked;      /* compiled as soon as can be: what follows does not matter */
-  bool use_compiled; /* the last run, or all of them */
-  bool was_tried;    /* there has been a trial */
-  struct fused_trial evaluated, compiled;
-  /* Settled: the time of the runs since then, and that before the next trial; in seconds. */
-  double since, rest;
-  bool brief; /* settled: the last run that was timed took little longer than the clock does */
-  uint8_t untimed; /* runs since then */
+  uint8_t stage; /* enum fused_choice_stage */
+  bool unasked;  /* compiled as soon as can be: what follows does not matter */
+  bool use_compiled;
+  double evaluated; /* seconds of the runs so far */
 };
 
 /* With CVL_COMPILE_ALL: writes the functions, to be compiled together with others. */
@@ -52,9 +37,8 @@ void fused_choice_begin(struct cvl_kernel *);
 void fused_choice_end(struct cvl_kernel *);
 /* Whether the next run is to be compiled; may look into the cache, and start the compiler. */
 bool fused_choose(struct cvl_kernel *);
-/* Whether the choice depends on the time that this run takes, in seconds of fused_clock. Once
- * it is settled, one of some brief runs stands for all. */
-bool fused_choice_open(struct cvl_kernel *);
+/* Whether the choice depends on the time that this run takes, in seconds of fused_clock. */
+bool fused_choice_open(const struct cvl_kernel *);
 double fused_clock(void);
 void fused_chosen(struct cvl_kernel *, double seconds);
 

@@ -162,8 +162,7 @@ static void adopt(struct cvl_kernel *k, const struct cvl_kernel *of) {
   if (!of->compiled) return;
   k->compiled = fused_compiled_copy(k, of->compiled);
   if (!k->compiled) k->choice = (struct fused_choice){0};
-  /* Compiled code that is being tried, or has won, is loaded. */
-  if (k->compiled && k->choice.stage >= CHOICE_TRIED) fused_compiled_ready(k->compiled);
+  if (k->compiled && k->choice.stage == CHOICE_SETTLED) fused_compiled_ready(k->compiled);
 }
 
 static size_t count_role(const struct superop *op, enum superop_role role) {

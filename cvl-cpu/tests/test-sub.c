@@ -236,11 +236,11 @@ static void sub_compare(struct work *w, const struct cvl_value *whole) {
 /* The parent runs them until it tries the compiled code, with which its copies go on. */
 static void try_compiled(struct data *x) {
   struct cvl_value out[RESULTS];
-  for (int i = 0; i < 1000 && x->consume->choice.stage < CHOICE_TRIED; i++) {
+  for (int i = 0; i < 1000 && x->consume->choice.stage < CHOICE_SETTLED; i++) {
     cr_assert(sub_body(x, x->c, 0, ROWS, out));
     for (int r = 0; r < RESULTS; r++) cpu->release(x->c, &out[r]);
   }
-  cr_assert_geq(x->consume->choice.stage, CHOICE_TRIED);
+  cr_assert_geq(x->consume->choice.stage, CHOICE_SETTLED);
 }
 
 /* Runs in chunks of two sizes, and compares. */
