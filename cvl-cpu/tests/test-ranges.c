@@ -151,6 +151,14 @@ static const struct row rows[] = {
      6,
      1,
      NOTHING},
+    {DEFINITION(
+         "$0 : FLOAT, $1 : INT, $2 : SEGDES, $3 : SEGDES, $4 : SEGDES, $5 : SEGDES, $6 : INT",
+         "(+_REDUCE FLOAT @ (* FLOAT @ (BPERMUTE FLOAT @ $0 (INDEX @ $6 $1 $2) $4 $5) "
+         "(BPERMUTE FLOAT @ $0 (INDEX @ $6 $1 $3) $4 $5)) $2)"),
+     {FAR_REALS, ONES, WHOLE, OTHERS, ALL_FAR, ALL, ONES}, /* read ahead in one descriptor */
+     7,
+     1,
+     NOTHING},
     {DEFINITION("$0 : FLOAT, $1 : INT, $2 : SEGDES, $3 : SEGDES, $4 : SEGDES",
                 "$5 = (BPERMUTE FLOAT @ $0 $1 $2 $4) $6 = (BPERMUTE FLOAT @ $0 $1 $3 $4) "
                 "$7 = (- FLOAT @ $5 $6) -> $7 $5"),

@@ -41,11 +41,26 @@ static void declare_addresses(const struct kernel_text *x, bool turns) {
   }
 }
 
+/* Whether what a statement computes at a position follows from what is known in its segment:
+ * not if it is in segments of another descriptor. */
+static bool is_known(const struct kernel_text *x, const struct kernel_statement *s) {
+  bool known = s->kind == KERNEL_MAP || level_of_near(x, s->near) != KERNEL_OF_POSITION;
+  for (uint32_t k = 0; k < x->k->count && s->kind == KERNEL_MAP; k++) {
+    const struct kernel_statement *from = &x->k->statements[k];
+    bool read = false;
+    for (unsigned i = 0; i < s->count; i++)
+      read |= from->value != SUPEROP_NONE && from->value == s->operands[i];
+    if (read && level_of(x, from) == KERNEL_OF_POSITION)
+      known = known && from->starts && is_known(x, from);
+  }
+  return known;
+}
+
 /* Computes what indices at position i are made of. */
 static void print_starts(const struct kernel_text *x) {
   for (uint32_t k = 0; k < x->k->count; k++) {
     const struct kernel_statement *s = &x->k->statements[k];
-    if (!s->starts || level_of(x, s) != KERNEL_OF_POSITION) continue;
+    if (!s->starts || level_of(x, s) != KERNEL_OF_POSITION || !is_known(x, s)) continue;
     if (s->kind == KERNEL_OFFSET)
       print_offset(x, k);
     else
