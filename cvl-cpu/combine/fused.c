@@ -59,18 +59,22 @@ static enum cvl_op exact_operation(const struct cvl_kernel *k,
   return row && row->exact ? operation : OP_NONE;
 }
 
+/* The node that defines a value, or `first` if that is earlier. */
+static uint32_t earlier(const struct superop *op, uint32_t value, uint32_t first) {
+  const uint32_t node = (uint32_t)(emit_definition(op, value) - op->nodes);
+  return node < first ? node : first;
+}
+
 /* The first node whose result the function reads: a COLUMN, or a constant before it. */
 static uint32_t first_read(const struct superop *op, const struct fused_combination *c) {
   uint32_t first = c->at.first;
-  for (uint32_t n = c->at.first + c->columns; n < c->at.ends + c->columns; n++) {
+  for (uint32_t n = c->at.first + c->columns; n < c->at.ends; n++) {
     const struct superop_node *node = &op->nodes[n];
-    const bool ends = n >= c->at.ends;
-    for (unsigned i = ends ? COMBINE_VALUE : 0;
-         i < (ends ? COMBINE_VALUE + 1U : node->operand_count); i++) {
-      const uint32_t from = (uint32_t)(emit_definition(op, node->operands[i]) - op->nodes);
-      if (from < first) first = from;
-    }
+    for (unsigned i = 0; i < node->operand_count; i++)
+      first = earlier(op, node->operands[i], first);
   }
+  for (uint32_t n = c->at.ends; n < c->at.ends + c->columns; n++)
+    first = earlier(op, op->nodes[n].operands[COMBINE_VALUE], first);
   return first;
 }
 

@@ -72,8 +72,8 @@ static bool plan_is_known(const struct cvl_kernel *k, uint32_t scatter) {
 }
 
 /* Notes what makes a value, if it is an output. */
-static void plan_output(struct cvl_kernel *k, uint32_t value, enum fused_output_kind kind,
-                        uint32_t number) {
+static void plan_note_output(struct cvl_kernel *k, uint32_t value, enum fused_output_kind kind,
+                             uint32_t number) {
   for (uint32_t i = 0; i < k->op->output_count; i++) {
     if (k->op->outputs[i] == value)
       k->outputs[i] = (struct fused_output){(uint8_t)kind, number};
@@ -87,8 +87,8 @@ static void plan_pack(struct cvl_kernel *k, uint32_t n, struct fused_value *v) {
                           .v = v,
                           .wants_result = k->op->last_use[result] == k->op->node_count,
                           .wants_descriptor = k->op->last_use[result + 1] == k->op->node_count};
-  plan_output(k, result, OUTPUT_KEPT, number);
-  plan_output(k, result + 1, OUTPUT_KEPT_LENGTHS, number);
+  plan_note_output(k, result, OUTPUT_KEPT, number);
+  plan_note_output(k, result + 1, OUTPUT_KEPT_LENGTHS, number);
 }
 
 static void plan_consumer(struct cvl_kernel *k, uint32_t n) {
@@ -97,24 +97,24 @@ static void plan_consumer(struct cvl_kernel *k, uint32_t n) {
   struct fused_value *v = &k->values[node->operands[0]], *result = &k->values[node->result];
   switch ((enum superop_role)node->role) {
   case ROLE_REDUCE:
-    plan_output(k, node->result, OUTPUT_REDUCED, k->reduction_count);
+    plan_note_output(k, node->result, OUTPUT_REDUCED, k->reduction_count);
     k->reductions[k->reduction_count++] =
         (struct fused_reduction){n, &k->c->kernels->reduce->row[v->elem][op], v};
     return;
   case ROLE_SCAN:
-    plan_output(k, node->result, OUTPUT_SCANNED, k->scan_count);
+    plan_note_output(k, node->result, OUTPUT_SCANNED, k->scan_count);
     k->scans[k->scan_count++] =
         (struct fused_scan){.node = n, .row = &k->c->kernels->scan->row[v->elem][op], .v = v};
     return;
   case ROLE_PACK: plan_pack(k, n, v); return;
   case ROLE_SCATTER:
-    plan_output(k, node->result, OUTPUT_SCATTERED, k->scatter_count);
+    plan_note_output(k, node->result, OUTPUT_SCATTERED, k->scatter_count);
     k->scatters[k->scatter_count++] =
         (struct fused_scatter){.node = n, .v = result, .known = plan_is_known(k, n)};
     return;
   case ROLE_COMBINE_REDUCE:
   case ROLE_COMBINE_SCAN:
-  case ROLE_COMBINE_SCATTER: plan_output(k, node->result, OUTPUT_COMBINED, 0); return;
+  case ROLE_COMBINE_SCATTER: plan_note_output(k, node->result, OUTPUT_COMBINED, 0); return;
   default: return;
   }
 }

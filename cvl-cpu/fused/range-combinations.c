@@ -77,7 +77,7 @@ size_t range_combinations_shared_at(const struct ranges *r, char *memory) {
 static size_t column_bytes(const struct ranges *r) {
   const uint64_t n = r->k->scans_by ? r->most : CVL_REDUCE_BLOCK;
   size_t bytes = 0;
-  (void)range_next_array(&bytes, n * sizeof(uint64_t) + VECTOR_SLACK);
+  (void)layout_next(&bytes, n * sizeof(uint64_t) + VECTOR_SLACK);
   return bytes;
 }
 
@@ -85,11 +85,11 @@ size_t range_combinations_at(const struct ranges *r, struct range_worker *w, cha
   const struct cvl_kernel *k = r->k;
   size_t end = 0;
   if (k->combination_count == 0) return 0;
-  const size_t state = range_next_array(&end, fused_combine_worker_bytes(k));
-  const size_t columns = range_next_array(&end, k->column_count * sizeof(char *));
+  const size_t state = layout_next(&end, fused_combine_worker_bytes(k));
+  const size_t columns = layout_next(&end, k->column_count * sizeof(char *));
   const size_t numbers = k->column_count + k->combination_count;
-  const size_t written = range_next_array(&end, numbers * sizeof(void *));
-  const size_t rooms = range_next_array(&end, k->column_count * column_bytes(r));
+  const size_t written = layout_next(&end, numbers * sizeof(void *));
+  const size_t rooms = layout_next(&end, k->column_count * column_bytes(r));
   if (!memory) return end;
   w->combining =
       (struct combine_worker){.k = r->k, .columns = (char **)(void *)(memory + columns)};

@@ -212,7 +212,7 @@ static void starts_at(const struct ranges *r, size_t *end, uint64_t **starts, ch
     const struct segments s = value_segments(&r->operands[p]);
     if (s.offsets) continue;
     const size_t bytes = (least_of(s.count, PIECE) + 1) * sizeof(uint64_t);
-    const size_t at = range_next_array(end, bytes);
+    const size_t at = layout_next(end, bytes);
     if (memory) starts[v] = (uint64_t *)(void *)(memory + at);
   }
 }
@@ -235,34 +235,33 @@ size_t range_worker_at(const struct ranges *r, char *memory) {
                             ? (r->k->run.n / CVL_REDUCE_BLOCK + 2) * sizeof(uint64_t)
                             : 0;
   size_t end = sizeof(struct range_worker);
-  range_next_array(&end, 0);
-  const size_t data = range_next_array(&end, reads * sizeof(void *));
-  const size_t offsets = range_next_array(&end, reads * sizeof(void *));
-  const size_t counts = range_next_array(&end, reads * sizeof(uint64_t));
-  const size_t segments = range_next_array(&end, op->param_count * sizeof(uint64_t));
-  const size_t results = range_next_array(&end, outputs * sizeof(void *));
-  const size_t blocks = range_next_array(&end, outputs * sizeof(void *));
-  const size_t kept = range_next_array(&end, outputs * sizeof(uint64_t));
-  const size_t before = range_next_array(&end, outputs * sizeof(uint64_t));
-  const size_t rooms = range_next_array(&end, outputs * sizeof(char *));
-  const size_t states = range_next_array(&end, outputs * sizeof(uint64_t));
-  const size_t in = range_next_array(&end, outputs * sizeof(uint64_t));
-  const size_t written = range_next_array(&end, outputs * sizeof(uint64_t));
-  const size_t lows = range_next_array(&end, outputs * sizeof(uint64_t));
-  const size_t spans = range_next_array(&end, outputs * sizeof(uint64_t));
-  const size_t marks = range_next_array(&end, outputs * sizeof(uint8_t *));
-  const size_t starts =
-      range_next_array(&end, r->computes_starts ? reads * sizeof(uint64_t *) : 0);
-  const size_t picked = range_next_array(&end, picked_bytes(r));
+  layout_next(&end, 0);
+  const size_t data = layout_next(&end, reads * sizeof(void *));
+  const size_t offsets = layout_next(&end, reads * sizeof(void *));
+  const size_t counts = layout_next(&end, reads * sizeof(uint64_t));
+  const size_t segments = layout_next(&end, op->param_count * sizeof(uint64_t));
+  const size_t results = layout_next(&end, outputs * sizeof(void *));
+  const size_t blocks = layout_next(&end, outputs * sizeof(void *));
+  const size_t kept = layout_next(&end, outputs * sizeof(uint64_t));
+  const size_t before = layout_next(&end, outputs * sizeof(uint64_t));
+  const size_t rooms = layout_next(&end, outputs * sizeof(char *));
+  const size_t states = layout_next(&end, outputs * sizeof(uint64_t));
+  const size_t in = layout_next(&end, outputs * sizeof(uint64_t));
+  const size_t written = layout_next(&end, outputs * sizeof(uint64_t));
+  const size_t lows = layout_next(&end, outputs * sizeof(uint64_t));
+  const size_t spans = layout_next(&end, outputs * sizeof(uint64_t));
+  const size_t marks = layout_next(&end, outputs * sizeof(uint8_t *));
+  const size_t starts = layout_next(&end, r->computes_starts ? reads * sizeof(uint64_t *) : 0);
+  const size_t picked = layout_next(&end, picked_bytes(r));
   const size_t staged =
-      range_next_array(&end, r->stages ? outputs * (size_t)STAGED_MOST * sizeof(uint64_t) : 0);
-  const size_t room = range_next_array(&end, outputs * totals);
-  const size_t scans = range_next_array(&end, range_scans_at(r, NULL, NULL));
-  const size_t combining = range_next_array(&end, range_combinations_at(r, NULL, NULL));
+      layout_next(&end, r->stages ? outputs * (size_t)STAGED_MOST * sizeof(uint64_t) : 0);
+  const size_t room = layout_next(&end, outputs * totals);
+  const size_t scans = layout_next(&end, range_scans_at(r, NULL, NULL));
+  const size_t combining = layout_next(&end, range_combinations_at(r, NULL, NULL));
   const size_t strips =
-      range_next_array(&end, r->function ? 0 : strips_bytes(r->k->strips, r->k->run.n));
+      layout_next(&end, r->function ? 0 : strips_bytes(r->k->strips, r->k->run.n));
   const size_t keeping = end;
-  for (uint32_t i = 0; i < outputs; i++) range_next_array(&end, room_bytes(r, i));
+  for (uint32_t i = 0; i < outputs; i++) layout_next(&end, room_bytes(r, i));
   size_t computed = end;
   starts_at(r, &end, NULL, NULL);
   if (!memory) return end;
@@ -290,7 +289,7 @@ size_t range_worker_at(const struct ranges *r, char *memory) {
   range_combinations_at(r, w, memory + combining);
   size_t at = keeping;
   for (uint32_t i = 0; i < outputs; i++)
-    w->rooms[i] = memory + range_next_array(&at, room_bytes(r, i));
+    w->rooms[i] = memory + layout_next(&at, room_bytes(r, i));
   starts_at(r, &computed, w->starts, memory);
   w->call = (struct kernel_range){.data = w->data,
                                   .offsets = w->offsets,

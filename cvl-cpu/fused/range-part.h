@@ -7,6 +7,7 @@
 #include "cvl-cpu/fused/compiled.h"
 #include "cvl-cpu/fused/packs.h"
 #include "cvl-cpu/fused/scatter.h"
+#include "cvl-cpu/layout.h"
 #include "cvl-cpu/operations/long-segments.h"
 
 enum {
@@ -109,14 +110,6 @@ static inline bool range_is(const struct ranges *r, uint32_t output,
 static inline bool range_reads_as(const struct ranges *r, uint32_t param,
                                   enum kernel_read_as way) {
   return r->plan->reads[param + way * r->k->op->param_count];
-}
-
-/* Lays out arrays one behind the other: returns where one of so many bytes begins. */
-enum { RANGE_LINE = 64 };
-static inline size_t range_next_array(size_t *at, size_t bytes) {
-  const size_t start = *at;
-  *at += (bytes + RANGE_LINE - 1) / RANGE_LINE * RANGE_LINE;
-  return start;
 }
 
 /* The bytes of a worker; sets it up in memory, if there is any. */

@@ -14,15 +14,15 @@ size_t range_scans_at(const struct ranges *r, struct range_worker *w, char *memo
   const struct cvl_kernel *k = r->k;
   const size_t windows = (r->most / SCAN_WINDOW + 2) * sizeof(uint64_t);
   size_t end = 0;
-  const size_t rooms = range_next_array(&end, k->scan_count * sizeof(char *));
-  const size_t totals = range_next_array(&end, 2 * k->scan_count * windows);
+  const size_t rooms = layout_next(&end, k->scan_count * sizeof(char *));
+  const size_t totals = layout_next(&end, 2 * k->scan_count * windows);
   if (memory) {
     w->scan_rooms = (char **)(void *)(memory + rooms);
     w->windows = memory + totals;
     w->window_bytes = windows;
   }
   for (uint32_t i = 0; i < k->scan_count; i++) {
-    const size_t bytes = scan_room_bytes(r, &k->scans[i]), at = range_next_array(&end, bytes);
+    const size_t bytes = scan_room_bytes(r, &k->scans[i]), at = layout_next(&end, bytes);
     if (memory) w->scan_rooms[i] = memory + at;
   }
   return end;

@@ -355,15 +355,15 @@ static void *output_at(const struct ranges *r, uint32_t i) {
 static size_t shared_at(struct ranges *r, char *memory) {
   const struct superop *op = r->k->op;
   size_t end = 0;
-  const size_t results = range_next_array(&end, op->output_count * sizeof(void *));
-  const size_t whole = range_next_array(&end, op->param_count * sizeof(void *));
-  const size_t kept = range_next_array(&end, op->output_count * sizeof(uint64_t));
-  const size_t totals_of = range_next_array(&end, op->output_count * sizeof(char *));
-  const size_t states = range_next_array(&end, r->k->scan_count * sizeof *r->states);
-  const size_t so_far = range_next_array(&end, op->output_count * sizeof(uint64_t));
+  const size_t results = layout_next(&end, op->output_count * sizeof(void *));
+  const size_t whole = layout_next(&end, op->param_count * sizeof(void *));
+  const size_t kept = layout_next(&end, op->output_count * sizeof(uint64_t));
+  const size_t totals_of = layout_next(&end, op->output_count * sizeof(char *));
+  const size_t states = layout_next(&end, r->k->scan_count * sizeof *r->states);
+  const size_t so_far = layout_next(&end, op->output_count * sizeof(uint64_t));
   const bool cuts = r->parts || r->k->combines;
   const size_t windows = cuts ? r->k->run.n / r->k->run.whole + 1 : 0;
-  const size_t long_segments = range_next_array(&end, windows * sizeof(uint64_t));
+  const size_t long_segments = layout_next(&end, windows * sizeof(uint64_t));
   if (memory) {
     r->results = (void **)(void *)(memory + results);
     r->whole = (const uint64_t **)(void *)(memory + whole);
@@ -377,17 +377,17 @@ static size_t shared_at(struct ranges *r, char *memory) {
     memset(r->long_segments, 0, windows * sizeof(uint64_t));
   }
   for (uint32_t p = 0; p < op->param_count; p++) {
-    const size_t bytes = whole_bytes(r, p), from = range_next_array(&end, bytes);
+    const size_t bytes = whole_bytes(r, p), from = layout_next(&end, bytes);
     if (memory && bytes > 0) fill_whole(r, p, memory + from);
   }
   for (uint32_t i = 0; i < op->output_count; i++) {
-    const size_t bytes = block_bytes(r, i), from = range_next_array(&end, bytes);
-    const size_t totals = range_next_array(&end, total_bytes(r, i));
+    const size_t bytes = block_bytes(r, i), from = layout_next(&end, bytes);
+    const size_t totals = layout_next(&end, total_bytes(r, i));
     if (!memory) continue;
     r->results[i] = bytes > 0 ? memory + from : output_at(r, i);
     r->totals[i] = memory + totals;
   }
-  const size_t combined = range_next_array(&end, range_combinations_shared_at(r, NULL));
+  const size_t combined = layout_next(&end, range_combinations_shared_at(r, NULL));
   if (memory) range_combinations_shared_at(r, memory + combined);
   return end;
 }
@@ -433,8 +433,8 @@ static enum ranges_outcome run_ranges(struct ranges *r) {
   const unsigned threads = alone ? 1 : pool_threads(k->c->pool);
   r->worker_bytes = range_worker_at(r, NULL);
   size_t bytes = 0;
-  const size_t workers = range_next_array(&bytes, threads * r->worker_bytes);
-  const size_t shared = range_next_array(&bytes, shared_at(r, NULL));
+  const size_t workers = layout_next(&bytes, threads * r->worker_bytes);
+  const size_t shared = layout_next(&bytes, shared_at(r, NULL));
   char *block = scratch_alloc(k->c, k->run.site, bytes);
   if (!block) return RANGES_FAILED;
   r->workers = block + workers;

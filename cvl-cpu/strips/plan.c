@@ -212,8 +212,8 @@ static bool is_root(const struct kernel_statement *s) {
          s->kind == KERNEL_NEXT;
 }
 
-/* Finds the statements whose values are read, or that may fail. In a piece the
- * indices of what is pointed are known. */
+/* Finds the statements whose values are read, or that may fail. In a piece the indices of what
+ * is pointed are known. */
 static void find_live(struct planning *x, bool piece) {
   bool *needed = arena_alloc(&x->s->arena, x->k->values + 1);
   for (uint32_t k = x->k->count; k-- > 0;) {
@@ -310,7 +310,7 @@ static uint32_t slot_take(struct slots *s) {
   return s->count ? s->free[--s->count] : s->made++;
 }
 
-/* What a loop reads is needed to its end; so is what it exchanges with a carried value. */
+/* What a loop reads from before it is needed to its end. */
 static void find_last(struct planning *x) {
   uint32_t reads[READS_MOST];
   for (uint32_t k = 0; k < x->k->count; k++) {

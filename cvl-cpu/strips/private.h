@@ -99,11 +99,11 @@ struct strip_located {
 struct strip_worker {
   const struct strips *s;
   const struct kernel_range *call;
-  uint64_t run;    /* positions of the run */
-  uint64_t i;      /* the strip's first position, from the start of the range */
-  uint64_t p;      /* ... and from that of the domain */
-  uint64_t tile;   /* the tile's first position, as `i` */
-  uint64_t filled; /* elements of what is the same everywhere */
+  uint64_t run;  /* positions of the run */
+  uint64_t i;    /* the strip's first position, from the start of the range */
+  uint64_t p;    /* ... and from that of the domain */
+  uint64_t tile; /* the tile's first position, as `i` */
+  bool filled;   /* what is the same everywhere has been computed */
   bool in_piece;
   uint64_t between; /* positions that are executed as they are where there is no piece */
   char **at;        /* of every value: its first element of the strip */
@@ -133,6 +133,7 @@ static inline const struct move_int *strip_ints(const struct strip_worker *w) {
 static inline uint32_t strip_index(const struct kernel_statement *s) {
   return s->operands[s->kind == KERNEL_SCATTER];
 }
+
 /* The walk of a statement over a descriptor, at a position; kernels go on with it. */
 struct walk *strip_walk(struct strip_worker *, uint32_t k, uint64_t position);
 /* What a gather reads, from where its descriptor counts. */

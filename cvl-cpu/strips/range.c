@@ -6,22 +6,15 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "cvl-cpu/layout.h"
 #include "cvl-cpu/operations/long-segments.h"
 #include "cvl-cpu/strips/private.h"
 
 /* ---- memory ---- */
 
-enum { LINE = 64 };
-
-static size_t next_lines(size_t *at, size_t bytes) {
-  const size_t start = *at;
-  *at += (bytes + LINE - 1) / LINE * LINE;
-  return start;
-}
-
 static size_t room_for(uint64_t n) {
   size_t bytes = 0;
-  (void)next_lines(&bytes, n * sizeof(uint64_t) + SPREAD_SLACK);
+  (void)layout_next(&bytes, n * sizeof(uint64_t) + SPREAD_SLACK);
   return bytes;
 }
 
@@ -30,14 +23,14 @@ static size_t lay_out(const struct strips *s, uint64_t n, char *memory) {
   const size_t slot_bytes = room_for(least_of(n, s->strip));
   const size_t buffer_bytes = room_for(least_of(n, s->reduces ? TILE : s->strip));
   size_t end = 0;
-  (void)next_lines(&end, sizeof(struct strip_worker));
-  const size_t at = next_lines(&end, values * sizeof(char *));
-  const size_t cells = next_lines(&end, s->pieces ? values * sizeof(uint64_t) : 0);
-  const size_t descriptors = next_lines(&end, READ_WAYS * params * sizeof(struct segments));
-  const size_t walks = next_lines(&end, s->kernel->count * sizeof(struct walk));
-  const size_t cursors = next_lines(&end, s->pieces ? params * sizeof(struct walk) : 0);
-  const size_t slots = next_lines(&end, s->slots * slot_bytes);
-  const size_t buffers = next_lines(&end, s->buffers * buffer_bytes);
+  (void)layout_next(&end, sizeof(struct strip_worker));
+  const size_t at = layout_next(&end, values * sizeof(char *));
+  const size_t cells = layout_next(&end, s->pieces ? values * sizeof(uint64_t) : 0);
+  const size_t descriptors = layout_next(&end, READ_WAYS * params * sizeof(struct segments));
+  const size_t walks = layout_next(&end, s->kernel->count * sizeof(struct walk));
+  const size_t cursors = layout_next(&end, s->pieces ? params * sizeof(struct walk) : 0);
+  const size_t slots = layout_next(&end, s->slots * slot_bytes);
+  const size_t buffers = layout_next(&end, s->buffers * buffer_bytes);
   if (!memory) return end;
   struct strip_worker *w = (struct strip_worker *)(void *)memory;
   memset(w, 0, offsetof(struct strip_worker, masks));
@@ -87,8 +80,8 @@ static void bind_descriptors(struct strip_worker *w) {
 static bool fill_uniform(struct strip_worker *w) {
   const struct strips *s = w->s;
   const uint64_t n = least_of(w->run, s->reduces ? TILE : s->strip);
-  if (w->filled != 0 || w->call->n == 0) return true;
-  w->filled = n;
+  if (w->filled || w->call->n == 0) return true;
+  w->filled = true;
   return strip_execute(w, s->uniform, 0, s->uniform_count, n);
 }
 
@@ -176,7 +169,8 @@ static struct reduced reduced_by(const struct strip_worker *w, uint32_t k) {
                           w->call->totals[of->output], w->s->values[v].bytes};
 }
 
-/* The blocks of n positions from position i on; `totals`: of a part; else of a segment. */
+/* The blocks of n positions from position i on. Those of a part have their totals as results.
+ */
 static bool blocks(struct strip_worker *w, uint64_t i, uint64_t n, bool part) {
   for (uint64_t done = 0; done < n; done += TILE) {
     const uint64_t many = least_of(TILE, n - done), block = done / TILE;
