@@ -19,8 +19,7 @@ static void choice_settle(struct fused_choice *choice, bool compiled) {
   choice->use_compiled = compiled;
 }
 
-/* Functions are of no use once a run has several segments where they have one. */
-static void drop_unsuited(struct cvl_kernel *k) {
+void fused_choice_fit(struct cvl_kernel *k) {
   if (!k->compiled || fused_ranges_suit(k)) return;
   fused_compiled_free(k->compiled);
   k->compiled = NULL;
@@ -63,7 +62,6 @@ static bool look_up_pays(const struct cvl_kernel *k) {
 
 bool fused_choose(struct cvl_kernel *k) {
   if (!k->c->compile_cache) return false;
-  drop_unsuited(k);
   if (k->choice.stage == CHOICE_WATCHED) begin_first(k);
   if (k->choice.unasked) return k->compiled && fused_compiled_ready(k->compiled);
   struct fused_choice *choice = &k->choice;

@@ -35,6 +35,8 @@ struct fused_choice {
 void fused_choice_begin(struct cvl_kernel *);
 /* Before the functions are freed: says what evaluation without them has taken. */
 void fused_choice_end(struct cvl_kernel *);
+/* Before a run, of which k->run.one is known: drops functions that do not suit it. */
+void fused_choice_fit(struct cvl_kernel *);
 /* Whether the next run is to be compiled; may look into the cache, and start the compiler. */
 bool fused_choose(struct cvl_kernel *);
 /* Whether the choice depends on the time that this run takes, in seconds of fused_clock. */

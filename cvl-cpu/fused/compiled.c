@@ -20,39 +20,39 @@ struct fused_compiled {
   bool loaded;
 };
 
-static bool compiled_plan(struct fused_compiled *f) {
+static bool compiled_plan(struct fused_compiled *f, const bool *for_one) {
   const struct cvl_kernel *k = f->k;
-  const size_t bytes = k->op->param_count * sizeof *k->one;
-  const bool *one = memcpy(arena_alloc(&f->arena, bytes + 1), k->one, bytes);
+  const size_t bytes = k->op->param_count * sizeof *for_one;
+  const bool *one = memcpy(arena_alloc(&f->arena, bytes + 1), for_one, bytes);
   f->combinations = arena_alloc(&f->arena, (k->op->node_count + 1) * sizeof *f->combinations);
   return fused_functions_plan(&f->arena, k->op, one, &f->functions);
 }
 
 /* Plans the functions; false if there are none, or no memory. */
-static bool compiled_make(struct fused_compiled *f) {
+static bool compiled_make(struct fused_compiled *f, const bool *one) {
   struct memory_guard guard;
   memory_guard_begin(&guard);
   if (setjmp(guard.jump)) return false;
-  const bool made = compiled_plan(f);
+  const bool made = compiled_plan(f, one);
   memory_guard_end(&guard);
   return made;
 }
 
 /* Planned functions, without code. */
-static struct fused_compiled *planned(struct cvl_kernel *k) {
+static struct fused_compiled *planned(struct cvl_kernel *k, const bool *one) {
   struct fused_compiled *f = heap_alloc(k->c->heap, sizeof *f);
   if (!f) return NULL;
   memset(f, 0, sizeof *f);
   f->k = k;
   arena_init(&f->arena, k->c->heap);
-  if (compiled_make(f)) return f;
+  if (compiled_make(f, one)) return f;
   fused_compiled_free(f);
   return NULL;
 }
 
 struct fused_compiled *fused_compiled_copy(struct cvl_kernel *k,
                                            const struct fused_compiled *of) {
-  struct fused_compiled *f = planned(k);
+  struct fused_compiled *f = planned(k, of->functions.one);
   if (f) f->code = compiled_retain(of->code);
   return f;
 }
@@ -100,7 +100,7 @@ static struct compiled_code *code_of(struct fused_compiled *f) {
 }
 
 static struct fused_compiled *planned_with_code(struct cvl_kernel *k) {
-  struct fused_compiled *f = k->c->compile_cache ? planned(k) : NULL;
+  struct fused_compiled *f = k->c->compile_cache ? planned(k, k->one) : NULL;
   if (!f) return NULL;
   f->code = code_of(f);
   if (f->code) return f;

@@ -47,19 +47,18 @@ static void fused_find_one(struct cvl_kernel *k, const struct cvl_value *operand
   }
 }
 
-/* Ranges are planned for what has been one segment, or strides of 1, in all runs. The plan of
- * evaluation is made anew once a run has others; so are functions (choice.c). */
-static void plan_strips(struct cvl_kernel *k) {
-  bool suits = k->found_one;
-  for (uint32_t p = 0; p < k->op->param_count; p++) {
-    const bool one = k->run.one[p] && (k->one[p] || !k->found_one);
-    suits &= one == k->one[p];
-    k->one[p] = one;
-  }
+/* Ranges are planned for what has been one segment, or strides of 1, in all runs, those without
+ * elements included. Once a run has others, strips and functions are of no use. */
+static void fit_run(struct cvl_kernel *k) {
+  for (uint32_t p = 0; p < k->op->param_count; p++)
+    k->one[p] = k->run.one[p] && (k->one[p] || !k->found_one);
   k->found_one = true;
-  if (suits && k->strips) return;
-  strips_free(k->strips);
-  k->strips = strips_new(k->c, k->op, k->one);
+  fused_choice_fit(k);
+  if (k->strips && !strips_suit(k->strips, k->run.one)) {
+    strips_free(k->strips);
+    k->strips = NULL;
+  }
+  if (!k->strips) k->strips = strips_new(k->c, k->op, k->one);
 }
 
 /* ---- a run ---- */
@@ -71,7 +70,7 @@ static enum ranges_outcome run_once(struct cvl_kernel *k, const struct cvl_value
                         ? (struct segments){.count = 1, .total = k->run.n, .equal = k->run.n}
                         : value_segments(&operands[op->segments]);
   fused_find_one(k, operands);
-  plan_strips(k);
+  fit_run(k);
   k->run.way = k->run.n > 0 && fused_choose(k) ? BY_FUNCTION : BY_STRIPS;
   return fused_ranges_run(k, operands);
 }

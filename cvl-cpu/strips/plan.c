@@ -458,7 +458,8 @@ static bool make(struct strips *s, const bool *one) {
   struct memory_guard guard;
   memory_guard_begin(&guard);
   if (setjmp(guard.jump)) return false;
-  const bool made = kernel_range_plan_make(&s->arena, s->op, one, &s->range);
+  s->one = memcpy(arena_alloc(&s->arena, s->op->param_count + 1), one, s->op->param_count);
+  const bool made = kernel_range_plan_make(&s->arena, s->op, s->one, &s->range);
   if (made) {
     s->kernel = s->range.kernel;
     plan_kernel(s);
@@ -484,6 +485,12 @@ void strips_free(struct strips *s) {
   if (!s) return;
   arena_free(&s->arena);
   heap_free(s->c->heap, s, sizeof *s);
+}
+
+bool strips_suit(const struct strips *s, const bool *one) {
+  bool suits = true;
+  for (uint32_t p = 0; p < s->op->param_count; p++) suits &= !s->one[p] || one[p];
+  return suits;
 }
 
 const struct kernel_range_plan *strips_plan(const struct strips *s) {

@@ -69,6 +69,7 @@ struct strip_statement {
 struct strips {
   const struct cvl_context *c;
   const struct superop *op;
+  const bool *one; /* of every parameter: what it is planned for */
   struct arena arena;
   struct kernel_range_plan range;
   const struct kernel *kernel;

@@ -18,6 +18,8 @@ struct strips;
  * no ranges, or there is no memory. */
 struct strips *strips_new(const struct cvl_context *, const struct superop *, const bool *one);
 void strips_free(struct strips *);
+/* Whether the plan suits a run in which this is one segment, or a stride of 1. */
+bool strips_suit(const struct strips *, const bool *one);
 /* How ranges are called. */
 const struct kernel_range_plan *strips_plan(const struct strips *);
 

@@ -475,3 +475,33 @@ Test(ranges, few_positions_scatter_into_many) {
   free(y);
   free(index);
 }
+
+/* Code for one segment is not used by a copy that knows of several: they had no elements. */
+Test(ranges, empty_segments_drop_functions_for_one) {
+  char directory[] = "/tmp/ravel-ranges-XXXXXX", command[64];
+  cr_assert_not_null(mkdtemp(directory));
+  struct cvl_context *c = ranges_open(directory);
+  struct data *d = calloc(1, sizeof *d);
+  struct loaded l;
+  load(&l, rows[0].text, (struct widths){CVL_I64, CVL_F64});
+  struct cvl_kernel *kernels[2] = {cpu->superops->prepare(c, l.ops[0])};
+  for (unsigned run = 0; run < 3; run++) {
+    struct cvl_value operands[PARAMS];
+    memset(d, 0, sizeof *d);
+    d->n = run == 1 ? 0 : 1000;
+    d->segments = run == 1 ? 3 : 1;
+    ranges_divide(d);
+    for (uint32_t i = 0; i < rows[0].count; i++)
+      operands[i] = ranges_operand(c, d, rows[0].params[i], false);
+    if (run == 2) kernels[1] = cpu_prepare_copy(c, kernels[0]);
+    ranges_compare(c, l.ops[0], kernels[run == 2], operands, rows[0].outputs, "copy");
+    cr_expect(run != 1 || !kernels[0]->compiled, "it is for one segment");
+    for (uint32_t i = 0; i < rows[0].count; i++) cpu->release(c, &operands[i]);
+  }
+  for (unsigned i = 0; i < 2; i++) cpu->superops->discard(c, kernels[i]);
+  cpu->close(c);
+  unload(&l);
+  free(d);
+  snprintf(command, sizeof command, "rm -r %s", directory);
+  cr_assert_eq(system(command), 0);
+}
